@@ -1,5 +1,5 @@
-//! Marks the shared library so that it stays in memory once it is loaded. Threads of the engine may still be ending when a
-//! program closes the library, and would otherwise return into memory that is gone.
+//! Marks the shared library so that it stays in memory once it is loaded. Threads of the engine may still be
+//! ending when a program closes the library, and would otherwise return into memory that is gone.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

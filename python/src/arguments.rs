@@ -1,4 +1,5 @@
-//! The parts that the calls have in common: their options, the columns they read, and the way from a batch to an answer.
+//! The parts that the calls have in common: their options, the columns they read, and the way from a batch to
+//! an answer.
 
 use crate::answers::{Answers, OnFailure, Out, Target};
 use crate::column::{Column, Form, Moduli, named};
@@ -69,8 +70,8 @@ impl<'py> Call<'py> {
         Target::of(&self.out, &forms)
     }
 
-    /// Runs `work` on the engine. `steps` is the number of products of limbs in all, about, which decides whether
-    /// signals are looked at.
+    /// Runs `work` on the engine. `steps` is the number of products of limbs in all, about, which decides
+    /// whether signals are looked at.
     pub(crate) fn run<T: Send>(
         &self,
         total: usize,
@@ -87,16 +88,17 @@ impl<'py> Call<'py> {
         (steps, counts): (usize, usize),
         work: impl FnOnce(&modmill::Engine) -> T + Send,
     ) -> PyResult<T> {
-        /// About four milliseconds of one core with AVX-512, and some tens without: a signal waits no longer for a shorter call. A thread
-        /// of its own, whose memory is new, costs a call up to a tenth of a millisecond.
+        /// About four milliseconds of one core with AVX-512, and some tens without: a signal waits no longer
+        /// for a shorter call. A thread of its own, whose memory is new, costs a call up to a tenth of a
+        /// millisecond.
         const MANY_STEPS: usize = 1 << 25;
         let progress = self.progress.as_ref().map(Progress::new).transpose()?;
         let extent = Extent { items: total, counts, is_long: steps >= MANY_STEPS };
         watching::run(self.py, &self.engine, extent, progress, work)
     }
 
-    /// Runs work of which each item takes long enough that signals are looked at. The engine counts each item `counts`
-    /// times before its answer is near.
+    /// Runs work of which each item takes long enough that signals are looked at. The engine counts each item
+    /// `counts` times before its answer is near.
     pub(crate) fn watch<T: Send>(
         &self,
         total: usize,
@@ -181,7 +183,8 @@ fn items(count: usize) -> String {
     if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
 }
 
-/// Failed items and those that were not read, by rising index. An item that was not read has that for its reason.
+/// Failed items and those that were not read, by rising index. An item that was not read has that for its
+/// reason.
 pub(crate) fn with_unread(failed: Vec<(usize, String)>, columns: &[&Column]) -> Vec<(usize, String)> {
     if columns.iter().all(|column| column.null.is_empty() && column.long.is_empty()) {
         return failed;

@@ -66,8 +66,8 @@ fn array(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, Data
     let pair = pair.cast::<PyTuple>()?;
     let schema = pointer::<FFI_ArrowSchema>(&pair.get_item(0)?, c"arrow_schema")?;
     let array = pointer::<FFI_ArrowArray>(&pair.get_item(1)?, c"arrow_array")?;
-    // SAFETY: the capsules hold the structures that their names say, and live as long as `pair`. `from_raw` moves the
-    // array out and leaves a released one behind, as the interface asks for.
+    // SAFETY: the capsules hold the structures that their names say, and live as long as `pair`. `from_raw`
+    // moves the array out and leaves a released one behind, as the interface asks for.
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     let kind = kind_of(name, schema)?;
     Ok((vec![import(array, &kind)?], kind))
@@ -156,8 +156,8 @@ fn only_field(name: &str, arrays: Vec<ArrayRef>, kind: DataType) -> PyResult<(Ve
 }
 
 impl Chunks {
-    /// All bytes of the items one after the other, without a copy. `None` if they lie otherwise: in several chunks, with nulls, or not
-    /// as `width` bytes for each.
+    /// All bytes of the items one after the other, without a copy. `None` if they lie otherwise: in several
+    /// chunks, with nulls, or not as `width` bytes for each.
     pub(crate) fn rows(&self, width: usize) -> Option<&[u8]> {
         let [array] = &self.arrays[..] else { return None };
         let octets =
@@ -228,8 +228,8 @@ impl Chunks {
         long
     }
 
-    /// The absolute values of the numbers, in `width` bits or in as many as the longest item has bytes for. Zero stands at null items, and at
-    /// those that are longer than `most` bits.
+    /// The absolute values of the numbers, in `width` bits or in as many as the longest item has bytes for.
+    /// Zero stands at null items, and at those that are longer than `most` bits.
     pub(crate) fn batch(
         &self,
         engine: &Engine,
@@ -313,7 +313,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Writes the absolute value of the number to `out`, which is zero; returns whether it fits in `bits` bits.
+    /// Writes the absolute value of the number to `out`, which is zero; returns whether it fits in `bits`
+    /// bits.
     fn write(&self, out: &mut [u64], bits: usize) -> bool {
         match *self {
             Self::BigEndian(bytes) => {

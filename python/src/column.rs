@@ -51,7 +51,8 @@ pub(crate) struct Column {
     pub(crate) negative: Vec<usize>,
     /// The items that are null, at which zero is held, by rising index.
     pub(crate) null: Vec<usize>,
-    /// The items that are longer than the call allows, at which zero is held, by rising index, with their bits.
+    /// The items that are longer than the call allows, at which zero is held, by rising index, with their
+    /// bits.
     pub(crate) long: Vec<(usize, usize)>,
 }
 
@@ -125,8 +126,8 @@ impl Column {
         }
     }
 
-    /// The numbers as moduli of a call of `count` items. A single zero is an error, unless `zeros_fail_alone`: then each item
-    /// has it for its modulus.
+    /// The numbers as moduli of a call of `count` items. A single zero is an error, unless
+    /// `zeros_fail_alone`: then each item has it for its modulus.
     pub(crate) fn moduli(&self, count: usize, zeros_fail_alone: bool) -> PyResult<Moduli<'_>> {
         let (name, is_single) = (self.name, self.form.is_scalar());
         if let Some(item) = self.negative.first() {

@@ -146,8 +146,8 @@ impl DeviceBatch {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Every operation has ended when its answers are here, so that any stream may read them; the oldest version of
-        // the structure is one that every consumer reads.
+        // Every operation has ended when its answers are here, so that any stream may read them; the oldest
+        // version of the structure is one that every consumer reads.
         let _ = (stream, max_version);
         let address = self.address(py)?;
         if copy == Some(true)

@@ -35,7 +35,8 @@ struct ManagedTensor {
     deleter: Option<unsafe extern "C" fn(*mut ManagedTensor)>,
 }
 
-/// A managed tensor with what it points to. The tensor comes first, so that a pointer to it is one to the whole.
+/// A managed tensor with what it points to. The tensor comes first, so that a pointer to it is one to the
+/// whole.
 #[repr(C)]
 struct Held {
     managed: ManagedTensor,
@@ -89,8 +90,8 @@ pub(crate) fn capsule<'py>(
         _numbers: numbers.clone(),
     });
     let held = Box::into_raw(held);
-    // SAFETY: the box is ours alone until the capsule is made; its fields do not move. The destructor or the consumer
-    // frees it, once.
+    // SAFETY: the box is ours alone until the capsule is made; its fields do not move. The destructor or the
+    // consumer frees it, once.
     unsafe {
         (*held).managed.tensor.shape = (&raw mut (*held).shape).cast();
         (*held).managed.tensor.strides = (&raw mut (*held).strides).cast();

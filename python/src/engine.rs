@@ -25,7 +25,8 @@ struct Settings {
 
 /// Threads and GPUs that compute.
 ///
-/// `Engine(backend=None, threads=None, devices=None)` fixes some things, and the engine chooses the others by measured times.
+/// `Engine(backend=None, threads=None, devices=None)` fixes some things, and the engine chooses the others by
+/// measured times.
 ///
 /// backend: "cpu", "cuda", or None or "auto" for the one that finishes a batch first.
 /// threads: the number of worker threads; None for one per core.
@@ -53,14 +54,15 @@ impl Engine {
         if let Some(engine) = known(&lock()) {
             return Ok(engine);
         }
-        // This process is a fork. The lock is not held while the engine is made, because that lets other threads of
-        // Python run, which may want the lock.
+        // This process is a fork. The lock is not held while the engine is made, because that lets other
+        // threads of Python run, which may want the lock.
         let engine = Arc::new(make(py, &self.settings)?);
         let mut made = lock();
         if let Some(engine) = known(&made) {
             return Ok(engine);
         }
-        // The engine that the process inherited has no threads here, and threads that do not exist may hold its locks.
+        // The engine that the process inherited has no threads here, and threads that do not exist may hold
+        // its locks.
         std::mem::forget(std::mem::replace(&mut *made, (process::id(), Arc::clone(&engine))));
         Ok(engine)
     }
@@ -149,7 +151,8 @@ impl Engine {
         Ok(plan.to_string())
     }
 
-    /// Lists the memory of each GPU in bytes: a dictionary with "device", "total", "free", "resident" and "kept".
+    /// Lists the memory of each GPU in bytes: a dictionary with "device", "total", "free", "resident" and
+    /// "kept".
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let devices = self.get(py)?.memory().map_err(|error| of_call(py, &error))?;
         let dictionary = |device: modmill::DeviceMemoryUse| {
@@ -164,7 +167,8 @@ impl Engine {
         devices.into_iter().map(dictionary).collect()
     }
 
-    /// Copies a column to a GPU, where it stays as a DeviceBatch. Without a GPU it stays in the engine's own memory.
+    /// Copies a column to a GPU, where it stays as a DeviceBatch. Without a GPU it stays in the engine's own
+    /// memory.
     #[pyo3(signature = (numbers, width=None))]
     fn upload(
         &self,

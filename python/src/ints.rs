@@ -30,7 +30,8 @@ impl<'py> Ints<'py> {
         self.bit_length.call1((value,))?.extract()
     }
 
-    /// Writes the absolute value of `value` to `out`, which has the limbs that it needs; returns whether `value` is negative.
+    /// Writes the absolute value of `value` to `out`, which has the limbs that it needs; returns whether
+    /// `value` is negative.
     pub(crate) fn write(&self, value: &Bound<'py, PyInt>, out: &mut [u64]) -> PyResult<bool> {
         let to_bytes = |value: &Bound<'py, PyAny>| self.to_bytes.call1((value, 8 * out.len(), &self.little));
         // Negative numbers are rare, and Python tells them by an error.

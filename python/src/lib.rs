@@ -1,9 +1,10 @@
-//! The native part of the Python package `modmill`: numbers of Python in, batches of the engine, numbers of Python out.
+//! The native part of the Python package `modmill`: numbers of Python in, batches of the engine, numbers of
+//! Python out.
 //!
-//! A call goes through four files: [`reader`] reads the arguments, [`arithmetic`], [`rsa`] or [`paillier`] computes, [`watching`] lets
-//! Python's signals and progress in while the engine works without the interpreter's lock, and [`answers`] makes
-//! Python's objects of the answers. The functions and classes that users call are in the package's Python files, which
-//! document them.
+//! A call goes through four files: [`reader`] reads the arguments, [`arithmetic`], [`rsa`] or [`paillier`]
+//! computes, [`watching`] lets Python's signals and progress in while the engine works without the
+//! interpreter's lock, and [`answers`] makes Python's objects of the answers. The functions and classes that
+//! users call are in the package's Python files, which document them.
 
 mod answers;
 mod arguments;

@@ -1,5 +1,5 @@
-//! Arrays of limbs: two dimensions, one row for each number, 64-bit words with the lowest one first. NumPy's arrays come
-//! and go in this form through Python's buffer protocol.
+//! Arrays of limbs: two dimensions, one row for each number, 64-bit words with the lowest one first. NumPy's
+//! arrays come and go in this form through Python's buffer protocol.
 #![allow(unsafe_code)] // reads the memory of arrays without copying it
 
 use modmill::{Batch, BatchView};
@@ -7,8 +7,8 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// A contiguous array of limbs, in the memory of the caller's array. Nothing may write to the array while a call reads
-/// it, as with every function that works without the interpreter's lock.
+/// A contiguous array of limbs, in the memory of the caller's array. Nothing may write to the array while a
+/// call reads it, as with every function that works without the interpreter's lock.
 pub(crate) struct LimbArray {
     buffer: PyBuffer<u64>,
     /// The number of limbs of each number.
@@ -24,8 +24,8 @@ impl LimbArray {
 
     pub(crate) fn view(&self) -> BatchView<'_> {
         let limbs = match self.buffer.as_slice_ptr() {
-            // SAFETY: the buffer holds its memory until it is dropped; it is contiguous, aligned and typed, which
-            // `PyBuffer` has checked; nobody writes to it, by the contract above.
+            // SAFETY: the buffer holds its memory until it is dropped; it is contiguous, aligned and typed,
+            // which `PyBuffer` has checked; nobody writes to it, by the contract above.
             Some(limbs) => unsafe { limbs.as_ref() },
             None => &[],
         };

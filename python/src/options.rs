@@ -8,8 +8,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// The width in bits, the form of the answers, what becomes of failed items, the engine, the listener of the progress
-/// and, where a call takes it, the bits of the longest item that is not refused.
+/// The width in bits, the form of the answers, what becomes of failed items, the engine, the listener of the
+/// progress and, where a call takes it, the bits of the longest item that is not refused.
 #[derive(FromPyObject)]
 pub(crate) struct Options<'py>(Bound<'py, PyTuple>);
 

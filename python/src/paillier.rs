@@ -17,8 +17,8 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-/// The greatest exponent of a whole number that is decrypted. A column of somebody else's may name any, and a number of this one has half a
-/// megabit already.
+/// The greatest exponent of a whole number that is decrypted. A column of somebody else's may name any, and a
+/// number of this one has half a megabit already.
 const GREATEST_EXPONENT: i32 = 1 << 17;
 
 /// A column of encrypted numbers.

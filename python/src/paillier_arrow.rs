@@ -14,7 +14,8 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A column of ciphertexts whose field says the exponent of its numbers, or that each has its own, and their bound.
+/// A column of ciphertexts whose field says the exponent of its numbers, or that each has its own, and their
+/// bound.
 pub(crate) fn labelled(column: Column, exponents: &Exponents, magnitude_bits: usize) -> Column {
     let exponent = match exponents {
         Exponents::Shared(exponent) => exponent.to_string(),
@@ -24,8 +25,8 @@ pub(crate) fn labelled(column: Column, exponents: &Exponents, magnitude_bits: us
     column.with_metadata(labels.map(|(name, value)| (format!("modmill.paillier.{name}"), value)).into())
 }
 
-/// Decrypts ciphertexts with one exponent: to `int64` if the numbers are whole, else to `float64`. Bytes that lie as the engine's rows do are
-/// read part by part, and other columns as a whole.
+/// Decrypts ciphertexts with one exponent: to `int64` if the numbers are whole, else to `float64`. Bytes that
+/// lie as the engine's rows do are read part by part, and other columns as a whole.
 #[pyfunction]
 pub(crate) fn paillier_decrypt_arrow<'py>(
     py: Python<'py>,

@@ -1,4 +1,5 @@
-//! The parts that the operations of Paillier's encryption share: how they are run, and how their numbers are read.
+//! The parts that the operations of Paillier's encryption share: how they are run, and how their numbers are
+//! read.
 
 use crate::arguments::{Call, Options};
 use crate::errors::of_call;

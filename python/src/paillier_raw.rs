@@ -1,5 +1,5 @@
-//! Columns of plain ciphertexts, whose plaintexts are numbers modulo n: for formats that encode numbers in another way than
-//! [`crate::paillier`].
+//! Columns of plain ciphertexts, whose plaintexts are numbers modulo n: for formats that encode numbers in
+//! another way than [`crate::paillier`].
 
 use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
@@ -110,7 +110,8 @@ impl PaillierCiphertexts {
         self.made(py, options, 1, |paillier| paillier.add(&*self.spread(items)?, &*other.spread(items)?))
     }
 
-    /// The products by signed numbers, one for each item or one for all. If they are not secret, the time depends on them.
+    /// The products by signed numbers, one for each item or one for all. If they are not secret, the time
+    /// depends on them.
     fn multiply<'py>(
         &self,
         py: Python<'py>,
@@ -130,7 +131,8 @@ impl PaillierCiphertexts {
         self.made(py, options, 1, |paillier| paillier.sum(&self.ciphertexts))
     }
 
-    /// The sum of the products by signed numbers, one for each item, as a column of one item. The time depends on the numbers.
+    /// The sum of the products by signed numbers, one for each item, as a column of one item. The time
+    /// depends on the numbers.
     fn dot<'py>(
         &self,
         py: Python<'py>,

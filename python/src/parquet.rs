@@ -128,7 +128,8 @@ fn read_ahead(reader: ParquetRecordBatchReader) -> PyResult<ColumnBatches> {
     Ok(receiver)
 }
 
-/// A Parquet file that is written while the caller computes the next rows. It is complete when `close` has returned.
+/// A Parquet file that is written while the caller computes the next rows. It is complete when `close` has
+/// returned.
 #[pyclass(frozen, module = "modmill._modmill")]
 pub(crate) struct ParquetWriter {
     path: PathBuf,
@@ -143,8 +144,8 @@ struct Running {
 
 #[pymethods]
 impl ParquetWriter {
-    /// A file for rows with a schema. `answers` names the column whose numbers are all different: a dictionary and statistics of them
-    /// would take time and serve nobody.
+    /// A file for rows with a schema. `answers` names the column whose numbers are all different: a
+    /// dictionary and statistics of them would take time and serve nobody.
     #[new]
     fn new(path: PathBuf, schema: &Bound<'_, PyAny>, answers: String) -> PyResult<Self> {
         let schema: SchemaRef = Arc::new(arrow_in::schema(schema)?);

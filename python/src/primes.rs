@@ -10,8 +10,8 @@ use modmill_core::limbs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Bases that decide every number of at most 64 bits (Sorenson and Webster, 2017: the first twelve primes do so up to
-/// 3.1 * 10^23).
+/// Bases that decide every number of at most 64 bits (Sorenson and Webster, 2017: the first twelve primes do
+/// so up to 3.1 * 10^23).
 const SMALL_BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Whether the numbers are prime, by Miller-Rabin rounds to random bases.
@@ -41,8 +41,8 @@ pub(crate) fn is_prime<'py>(
     deliver(py, object, items, failed, form, call.on_failure)
 }
 
-/// Whether each candidate passes a round to base 2 and `rounds` rounds to random bases. Numbers of at most 64 bits are
-/// decided for certain.
+/// Whether each candidate passes a round to base 2 and `rounds` rounds to random bases. Numbers of at most 64
+/// bits are decided for certain.
 fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>, Error> {
     if candidates.bits() <= 64 {
         return engine.is_probable_prime(candidates, &SMALL_BASES);

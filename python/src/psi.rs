@@ -1,4 +1,5 @@
-//! Private set intersection: the protocol over a stream of Python. The steps of a party are in [`crate::psi_party`].
+//! Private set intersection: the protocol over a stream of Python. The steps of a party are in
+//! [`crate::psi_party`].
 
 use crate::engine::Engine;
 use crate::errors::of_call;
@@ -193,7 +194,8 @@ pub(crate) fn psi_send<'py>(
     )
 }
 
-/// The items of a set, taken one by one from an iterator of Python, so that a generator's set need not fit the memory.
+/// The items of a set, taken one by one from an iterator of Python, so that a generator's set need not fit
+/// the memory.
 struct Items {
     iterator: Py<PyIterator>,
     length: Option<usize>,

@@ -21,7 +21,8 @@ use zeroize::Zeroizing;
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) engine: &'a Engine,
-    /// The declared width of columns in bits; without it the width follows from the way the numbers are written.
+    /// The declared width of columns in bits; without it the width follows from the way the numbers are
+    /// written.
     pub(crate) width: Option<usize>,
     /// Longer items of lists and columns of Arrow are not read.
     pub(crate) max_bits: Option<usize>,

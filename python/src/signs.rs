@@ -1,11 +1,12 @@
-//! Negative numbers. The engine computes with absolute values; signs are put in and out here, as Python's operators do.
+//! Negative numbers. The engine computes with absolute values; signs are put in and out here, as Python's
+//! operators do.
 
 use crate::column::{Column, Moduli, is_zero};
 use modmill::{Batch, Engine, Error, ItemError};
 use modmill_core::limbs;
 
-/// The bases of powers: those of `base`, with the inverse wherever the exponent is negative. The items whose base has no
-/// inverse come with their errors.
+/// The bases of powers: those of `base`, with the inverse wherever the exponent is negative. The items whose
+/// base has no inverse come with their errors.
 pub(crate) fn inverted(
     engine: &Engine,
     base: &Column,

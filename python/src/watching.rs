@@ -1,5 +1,5 @@
-//! Long calls: the engine works on a thread of its own, while the thread that called looks after Python's signals and
-//! tells of the progress.
+//! Long calls: the engine works on a thread of its own, while the thread that called looks after Python's
+//! signals and tells of the progress.
 
 use modmill::{Engine, Watch};
 use pyo3::exceptions::PyRuntimeError;
@@ -13,14 +13,15 @@ use std::time::Duration;
 /// Time between two looks at signals and progress.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks at Python's signals at some items of a loop that holds the interpreter's lock: every few milliseconds, at `index` 0 first.
+/// Looks at Python's signals at some items of a loop that holds the interpreter's lock: every few
+/// milliseconds, at `index` 0 first.
 pub(crate) fn look_at_signals(py: Python<'_>, index: usize) -> PyResult<()> {
     const ITEMS: usize = 1 << 12;
     if index.is_multiple_of(ITEMS) { py.check_signals() } else { Ok(()) }
 }
 
-/// The listener that is told of the progress: a function of the number of items done and of all items, or a bar like those of tqdm,
-/// whose method `update` takes the number of items since the last time.
+/// The listener that is told of the progress: a function of the number of items done and of all items, or a
+/// bar like those of tqdm, whose method `update` takes the number of items since the last time.
 pub(crate) struct Progress {
     listener: Py<PyAny>,
     is_bar: bool,
@@ -62,8 +63,8 @@ pub(crate) struct Extent {
     pub(crate) is_long: bool,
 }
 
-/// Runs `work` without the interpreter's lock. If it is long, a signal of Python or an exception of the listener
-/// stops the work, and becomes the error of the call.
+/// Runs `work` without the interpreter's lock. If it is long, a signal of Python or an exception of the
+/// listener stops the work, and becomes the error of the call.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     engine: &Engine,

@@ -1,7 +1,9 @@
-// Multiplier of two numbers of DIGIT N/2 bits, N = 16^STAGES; 768 Kbit for STAGES = 4. See README.md for its use.
+// Multiplier of two numbers of DIGIT N/2 bits, N = 16^STAGES; 768 Kbit for STAGES = 4. See README.md for its
+// use.
 //
-// The product is the convolution of the operands' digits, by transforms of N points over p = 2^64 - 2^32 + 1. Two
-// processors work in two memories of 16 banks; study/hardware/DESIGN.md has the schedule. A group of positions that is issued in cycle c
+// The product is the convolution of the operands' digits, by transforms of N points over p = 2^64 - 2^32 + 1.
+// Two processors work in two memories of 16 banks; study/hardware/DESIGN.md has the schedule. A group of
+// positions that is issued in cycle c
 //   c       has its read rows on the ports of the memories; they have been computed since cycle c - 3 (AHEAD),
 //   c + 1   is at the memories' outputs,
 //   c + 2   is turned so that lane 0 comes first,
@@ -133,7 +135,8 @@ module modmill_multiplier #(
       .lanes(lanes_b)
   );
 
-  // Memories. A row of the result is read as a group of the stage over digit 0. Three registers before the ports: what is read, its group, its rows.
+  // Memories. A row of the result is read as a group of the stage over digit 0. Three registers before the
+  // ports: what is read, its group, its rows.
   logic write_a, write_b;
   logic [3:0] turn_a, turn_b, turn_a_1, turn_b_1;
   logic [16*ROW-1:0] read_rows_a, read_rows_b, write_rows_a, write_rows_b;
@@ -199,7 +202,8 @@ module modmill_multiplier #(
     end
   end
 
-  // Cycle c + 2: the crossing stage takes halves of both memories. Cycle c + 3: a register more, because the exponents take that long.
+  // Cycle c + 2: the crossing stage takes halves of both memories. Cycle c + 3: a register more, because the
+  // exponents take that long.
   logic [1023:0] chosen0, chosen1, lanes0, lanes1, digits_a, digits_b;
   always_comb begin
     digits_a = '0;
@@ -276,8 +280,8 @@ module modmill_multiplier #(
       .results(results1)
   );
 
-  // Cycle c + 16: results go back the way that the operands came. The products of the two spectra are processor 0's;
-  // the upper half of the positions goes to memory B.
+  // Cycle c + 16: results go back the way that the operands came. The products of the two spectra are
+  // processor 0's; the upper half of the positions goes to memory B.
   logic [3:0] back_a, back_b;
   logic [16*ROW-1:0] rows_a_16, rows_b_16;
   logic upper, product_16, crossing_16;

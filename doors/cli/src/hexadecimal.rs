@@ -75,8 +75,8 @@ pub(crate) fn decode(digits: &[u8], octets: &mut [u8]) -> bool {
 
 /// The value of eight digits, and a word that is not zero if any of them is no digit.
 ///
-/// The digits are bytes of one word. For a byte b below 128, `b + (128 - k)` has its highest bit set exactly if b is at
-/// least k, and no sum reaches the next byte. A byte of 128 or more is an error by itself.
+/// The digits are bytes of one word. For a byte b below 128, `b + (128 - k)` has its highest bit set exactly
+/// if b is at least k, and no sum reaches the next byte. A byte of 128 or more is an error by itself.
 fn decode_eight(digits: [u8; 8]) -> (u32, u64) {
     const HIGH: u64 = each(0x80);
     let digits = u64::from_be_bytes(digits);

@@ -12,7 +12,8 @@ static SHOWN: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 /// The time between two pictures of a bar or spinner.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Shows on standard error from now on, if that is a terminal, that kernels of GPUs are being compiled, while they are.
+/// Shows on standard error from now on, if that is a terminal, that kernels of GPUs are being compiled, while
+/// they are.
 pub(crate) fn show_compilations() {
     let line: Mutex<Option<ProgressBar>> = Mutex::new(None);
     // The first caller's line serves the whole program.
@@ -39,8 +40,8 @@ pub(crate) fn show_compilations() {
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar up to `size`, or a spinner if the size is unknown. `unit` is the plural name of one step; `bytes`
-    /// are shown as KiB, MiB and so on.
+    /// A bar up to `size`, or a spinner if the size is unknown. `unit` is the plural name of one step;
+    /// `bytes` are shown as KiB, MiB and so on.
     pub(crate) fn new(size: Option<u64>, quiet: bool, unit: &str) -> Self {
         let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::hidden());
         if !quiet {

@@ -1,9 +1,10 @@
-//! Records of named fields in files, answered in chunks: JSON Lines, Parquet, Arrow, folders of files, single files.
+//! Records of named fields in files, answered in chunks: JSON Lines, Parquet, Arrow, folders of files, single
+//! files.
 //!
-//! A source reads chunks of records, an [`Operation`] answers them, and a sink writes the answers in the order of the
-//! records (see `pipeline`). Each format is a file with its source and its sink. A record that cannot be read or
-//! answered has an error at its place and costs no other record its answer. Memory holds a few chunks at a time,
-//! however long the input is.
+//! A source reads chunks of records, an [`Operation`] answers them, and a sink writes the answers in the
+//! order of the records (see `pipeline`). Each format is a file with its source and its sink. A record that
+//! cannot be read or answered has an error at its place and costs no other record its answer. Memory holds a
+//! few chunks at a time, however long the input is.
 
 #[cfg(feature = "files")]
 mod arrow;

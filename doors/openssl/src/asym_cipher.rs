@@ -41,8 +41,8 @@ struct Cipher {
     label: Vec<u8>,
     tls_version: i64,
     tls_alternative: i64,
-    /// Whether a wrong padding of PKCS #1 v1.5 gives a substitute. A program may switch this off, as OpenSSL's CMS does, and learns
-    /// whether the padding is right.
+    /// Whether a wrong padding of PKCS #1 v1.5 gives a substitute. A program may switch this off, as
+    /// OpenSSL's CMS does, and learns whether the padding is right.
     implicit_rejection: bool,
 }
 
@@ -200,7 +200,8 @@ unsafe fn with(context: *mut Cipher, work: impl FnOnce(&mut Cipher) -> Result<()
 }
 
 unsafe extern "C" fn init(context: *mut Cipher, key: *const ProviderKey, params: *const Param) -> c_int {
-    // SAFETY: OpenSSL passes a context and a key of this provider, and parameters that live until this returns.
+    // SAFETY: OpenSSL passes a context and a key of this provider, and parameters that live until this
+    // returns.
     unsafe {
         with(context, |context| {
             context.content = key.as_ref().ok_or(Failure::NotInitialised)?.content.clone();
@@ -227,7 +228,8 @@ unsafe fn give(
             *len = longest;
             return Ok(());
         }
-        // The length of a message is not compared: a caller whose memory is too short for some would learn of it.
+        // The length of a message is not compared: a caller whose memory is too short for some would learn of
+        // it.
         if size < longest {
             return Err(Failure::Room { needed: longest, room: size });
         }
@@ -274,7 +276,8 @@ unsafe extern "C" fn decrypt(
 }
 
 unsafe extern "C" fn get_params(context: *mut Cipher, params: *mut Param) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, and parameters that may be written until this returns.
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that may be written until this
+    // returns.
     unsafe { with(context, |context| context.get(&mut Wanted::new(params))) }
 }
 

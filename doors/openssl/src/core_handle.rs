@@ -18,8 +18,8 @@ type NewError = unsafe extern "C" fn(*const c_void);
 type SetErrorDebug = unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char);
 type VsetError = unsafe extern "C" fn(*const c_void, c_uint, *const c_char, *mut c_void);
 
-/// OpenSSL's handle on this provider, and the functions that take it. It is copied to every key and context, which do not
-/// outlive the provider.
+/// OpenSSL's handle on this provider, and the functions that take it. It is copied to every key and context,
+/// which do not outlive the provider.
 #[derive(Clone, Copy)]
 pub(crate) struct Core {
     handle: *const c_void,
@@ -57,8 +57,8 @@ impl Core {
             asynchronous,
             default_rsa,
         };
-        // SAFETY: the table ends with the number 0, as the caller promises, and until then every row can be read. A
-        // function has the type that belongs to its number.
+        // SAFETY: the table ends with the number 0, as the caller promises, and until then every row can be
+        // read. A function has the type that belongs to its number.
         unsafe {
             while !functions.is_null() && (*functions).id != 0 {
                 let Dispatch { id, function } = *functions;
@@ -94,8 +94,8 @@ impl Core {
         core
     }
 
-    /// The contents of a BIO of OpenSSL, `most` bytes of them. A file may hold a private key besides what is looked for, so that all
-    /// copies are cleared.
+    /// The contents of a BIO of OpenSSL, `most` bytes of them. A file may hold a private key besides what is
+    /// looked for, so that all copies are cleared.
     ///
     /// # Safety
     /// `input` is a BIO that OpenSSL passed to this provider.
@@ -131,7 +131,8 @@ impl Core {
             ..param_lists::LAST
         };
         let mut params = [wanted, param_lists::LAST];
-        // SAFETY: the list ends with a parameter without a name. OpenSSL writes a pointer to a text that it keeps.
+        // SAFETY: the list ends with a parameter without a name. OpenSSL writes a pointer to a text that it
+        // keeps.
         let text = unsafe {
             if (self.get_params?)(self.handle, params.as_mut_ptr()) != 1 || text.is_null() {
                 return None;
@@ -155,11 +156,11 @@ impl Core {
         // The text is a format for printf. Without a directive that takes an argument none is read.
         let text = failure.to_string().replace('%', "%%").replace('\0', " ");
         let text = CString::new(text).unwrap_or_default();
-        // A va_list is passed as a pointer on the platforms that OpenSSL and this crate run on. It points to something that
-        // can be read, though nothing is.
+        // A va_list is passed as a pointer on the platforms that OpenSSL and this crate run on. It points to
+        // something that can be read, though nothing is.
         let mut no_arguments = [0u64; 8];
-        // SAFETY: the functions are OpenSSL's and take its handle. The texts end with a zero and live until the calls
-        // return, and OpenSSL copies them. The format reads no argument.
+        // SAFETY: the functions are OpenSSL's and take its handle. The texts end with a zero and live until
+        // the calls return, and OpenSSL copies them. The format reads no argument.
         unsafe {
             new_error(self.handle);
             set_debug(self.handle, file.as_ptr(), place.line() as c_int, c"modmill".as_ptr());

@@ -1,7 +1,8 @@
-//! Files that stand for keys of the signing service, for programs that read keys from files only, as HAProxy and nginx do.
+//! Files that stand for keys of the signing service, for programs that read keys from files only, as HAProxy
+//! and nginx do.
 //!
-//! Such a file is PEM with the label `MODMILL KEY`. Its contents are a URI as the store takes it, in Base64. The file holds no
-//! secret.
+//! Such a file is PEM with the label `MODMILL KEY`. Its contents are a URI as the store takes it, in Base64.
+//! The file holds no secret.
 
 use crate::core_handle::Core;
 use crate::failure::Failure;

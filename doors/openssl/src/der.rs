@@ -55,15 +55,15 @@ pub(crate) fn pkcs1v15(digest: Digest) -> Option<Vec<u8>> {
     Some(sequence(&[&identifier, &NULL]))
 }
 
-/// The identifier of a hash inside of the parameters of PSS: the one that its `DigestInfo` has, between the head of the
-/// whole and the head of the digest.
+/// The identifier of a hash inside of the parameters of PSS: the one that its `DigestInfo` has, between the
+/// head of the whole and the head of the digest.
 fn hash_identifier(hash: Hash) -> Option<Vec<u8>> {
     let prefix = hash.digest_info_prefix()?;
     Some(prefix[2..prefix.len() - 2].to_vec())
 }
 
-/// The identifier of a PSS signature. Values that are the defaults of RFC 8017 are left out, as DER demands. `None` if a hash
-/// has no identifier.
+/// The identifier of a PSS signature. Values that are the defaults of RFC 8017 are left out, as DER demands.
+/// `None` if a hash has no identifier.
 pub(crate) fn pss(hash: Hash, mask_hash: Hash, salt_len: usize) -> Option<Vec<u8>> {
     let mut parameters = Vec::new();
     if hash != Hash::Sha1 {

@@ -31,7 +31,8 @@ impl Digest {
         }
     }
 
-    /// The digest of a signature that OpenSSL calls `name`. Extendable-output functions are none, as in OpenSSL.
+    /// The digest of a signature that OpenSSL calls `name`. Extendable-output functions are none, as in
+    /// OpenSSL.
     pub(crate) fn of_signature(name: &str) -> Result<Self, Failure> {
         match Self::named(name)? {
             Self::Known(Hash::Shake128 | Hash::Shake256) => {

@@ -1,13 +1,14 @@
 //! Operations inside of jobs of ASYNC: the job is paused until the operation is done.
 //!
-//! A job is a coroutine of the thread that started it. Its wait context carries one descriptor, an eventfd, that becomes
-//! readable when the operation is done; the program polls it and resumes the job. Three rules come of what programs do:
+//! A job is a coroutine of the thread that started it. Its wait context carries one descriptor, an eventfd,
+//! that becomes readable when the operation is done; the program polls it and resumes the job. Three rules
+//! come of what programs do:
 //!
-//! * A job pauses at least once after its descriptor was set. HAProxy takes the descriptor into its poller when the job
-//!   ends, and never looks at it again.
-//! * What a worker thread writes to is on the heap and counted, not on the job's stack, and the stack holds no count. HAProxy
-//!   frees a connection that was closed without resuming its paused job, and the job's stack is then lost with all that
-//!   it owns.
+//! * A job pauses at least once after its descriptor was set. HAProxy takes the descriptor into its poller
+//!   when the job ends, and never looks at it again.
+//! * What a worker thread writes to is on the heap and counted, not on the job's stack, and the stack holds
+//!   no count. HAProxy frees a connection that was closed without resuming its paused job, and the job's
+//!   stack is then lost with all that it owns.
 //! * There is one descriptor for a wait context, and it is used again. `openssl speed` refuses more than one.
 
 use crate::libcrypto::Async;
@@ -20,8 +21,8 @@ use std::sync::{Arc, Weak};
 /// A byte whose address tells our descriptor from those of others in a wait context.
 static MARK: u8 = 0;
 
-/// How long a job that was resumed too early looks at its descriptor before it is paused again. Programs may forbid a pause
-/// (`ASYNC_block_pause`), and the job would otherwise spin.
+/// How long a job that was resumed too early looks at its descriptor before it is paused again. Programs may
+/// forbid a pause (`ASYNC_block_pause`), and the job would otherwise spin.
 const LOOK_MS: c_int = 1;
 
 /// Computes a task, in a paused job if the caller is one.
@@ -40,7 +41,8 @@ struct Job<'a> {
     wait_context: *mut c_void,
 }
 
-/// The descriptor of a wait context, and the answer of its operation. The wait context and the operation own it.
+/// The descriptor of a wait context, and the answer of its operation. The wait context and the operation own
+/// it.
 struct Waiter {
     descriptor: OwnedFd,
     state: Mutex<Waiting>,
@@ -70,7 +72,8 @@ impl Waiter {
     /// Makes the descriptor readable.
     fn wake(&self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes are read from `one`. A write to an eventfd fails only if it is readable already.
+        // SAFETY: eight bytes are read from `one`. A write to an eventfd fails only if it is readable
+        // already.
         unsafe { libc::write(self.descriptor.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
@@ -100,7 +103,8 @@ unsafe extern "C" fn release(_: *mut c_void, _: *const c_void, _: c_int, waiter:
 impl<'a> Job<'a> {
     /// The job of the calling thread, if it runs one.
     fn current(functions: &'a Async) -> Option<Self> {
-        // SAFETY: OpenSSL's functions; the wait context is that of the running job, which lives while it runs.
+        // SAFETY: OpenSSL's functions; the wait context is that of the running job, which lives while it
+        // runs.
         let wait_context = unsafe {
             let job = (functions.get_current_job)();
             if job.is_null() {
@@ -111,8 +115,8 @@ impl<'a> Job<'a> {
         (!wait_context.is_null()).then_some(Self { functions, wait_context })
     }
 
-    /// The descriptor of the job's wait context, which is made if there is none. `None` if the system has no more
-    /// descriptors: the caller then waits.
+    /// The descriptor of the job's wait context, which is made if there is none. `None` if the system has no
+    /// more descriptors: the caller then waits.
     fn waiter(self) -> Option<Arc<Waiter>> {
         let mark: *const c_void = (&raw const MARK).cast();
         let (mut descriptor, mut known) = (-1, std::ptr::null_mut());
@@ -154,7 +158,8 @@ impl<'a> Job<'a> {
         // The wait context owns the waiter while the job can be resumed. The stack of the job must not.
         let shared = Arc::downgrade(&waiter);
         key.start(task, move |answer| {
-            // Under the lock, so that whoever finds the answer also finds the descriptor readable, and clears it.
+            // Under the lock, so that whoever finds the answer also finds the descriptor readable, and clears
+            // it.
             let mut state = waiter.state();
             if state.operation == operation {
                 state.answer = Some(answer);
@@ -173,8 +178,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The answer of an operation, if it is there. If it is not, and the job could not be paused or was resumed too early more than
-/// once, waits for a while.
+/// The answer of an operation, if it is there. If it is not, and the job could not be paused or was resumed
+/// too early more than once, waits for a while.
 fn take(shared: &Weak<Waiter>, has_paused: bool, was_early: bool) -> Option<Answer> {
     let Some(waiter) = shared.upgrade() else {
         return Some(Err(modmill_client::Error::Engine("the wait context of the job is gone".into())));

@@ -174,8 +174,8 @@ pub(crate) unsafe fn hand_over(key: ProviderKey, callback: Callback, argument: *
     built.text(param::DATA_TYPE, "RSA");
     let place = built.octets(param::REFERENCE, &(key as usize).to_ne_bytes());
     built.with(|params| {
-        // SAFETY: the list lives until the callback returns. Whoever takes the key puts null in its place, so that what is left
-        // there afterwards is ours, and is freed once.
+        // SAFETY: the list lives until the callback returns. Whoever takes the key puts null in its place, so
+        // that what is left there afterwards is ours, and is freed once.
         unsafe {
             let status = callback(params, argument);
             let left = place.cast::<*mut ProviderKey>().read_unaligned();

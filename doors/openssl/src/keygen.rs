@@ -1,5 +1,5 @@
-//! Generation of keys. The engine generates keys with two primes of one length and the public exponent 65537, and OpenSSL's default
-//! provider all others.
+//! Generation of keys. The engine generates keys with two primes of one length and the public exponent 65537,
+//! and OpenSSL's default provider all others.
 
 use crate::core_handle::Core;
 use crate::failure::Failure;
@@ -85,7 +85,8 @@ pub(crate) unsafe extern "C" fn init(
     params: *const Param,
 ) -> *mut Generation {
     guard(std::ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes the context of OSSL_provider_init, and parameters that live until this returns.
+        // SAFETY: OpenSSL passes the context of OSSL_provider_init, and parameters that live until this
+        // returns.
         let (Some(provider), given) = (unsafe { (provider.as_ref(), Given::new(params)) }) else {
             return std::ptr::null_mut();
         };

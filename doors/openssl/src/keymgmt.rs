@@ -57,8 +57,8 @@ unsafe extern "C" fn load(reference: *const c_void, size: usize) -> *mut Provide
         if reference.is_null() || size != size_of::<*mut ProviderKey>() {
             return std::ptr::null_mut();
         }
-        // SAFETY: a reference of this size is one that a store of this provider handed out, and it may be written
-        // (provider-object(7)).
+        // SAFETY: a reference of this size is one that a store of this provider handed out, and it may be
+        // written (provider-object(7)).
         unsafe {
             let place = reference.cast_mut().cast::<*mut ProviderKey>();
             let key = place.read_unaligned();
@@ -82,8 +82,8 @@ unsafe extern "C" fn has(key: *const ProviderKey, selection: c_int) -> c_int {
     })
 }
 
-/// Checks a key: its modulus, and its primes if the private half is asked about. With `check_type` 1, a quick check, only
-/// what was checked when the key was read.
+/// Checks a key: its modulus, and its primes if the private half is asked about. With `check_type` 1, a quick
+/// check, only what was checked when the key was read.
 unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_type: c_int) -> c_int {
     guard(0, || {
         // SAFETY: OpenSSL passes a key of this provider or null.
@@ -121,7 +121,8 @@ fn no_key(what: &str) -> crate::failure::Failure {
     crate::failure::Failure::Key(format!("the key has {what}"))
 }
 
-/// Whether two keys are the same. Private halves are the same if the public ones are, because both were checked.
+/// Whether two keys are the same. Private halves are the same if the public ones are, because both were
+/// checked.
 unsafe extern "C" fn matches_key(
     one: *const ProviderKey,
     other: *const ProviderKey,
@@ -139,8 +140,8 @@ unsafe extern "C" fn matches_key(
 
 unsafe extern "C" fn import(key: *mut ProviderKey, selection: c_int, params: *const Param) -> c_int {
     guard(0, || {
-        // SAFETY: OpenSSL passes a key of this provider that nobody else uses yet, and parameters that live until this
-        // returns.
+        // SAFETY: OpenSSL passes a key of this provider that nobody else uses yet, and parameters that live
+        // until this returns.
         let (Some(key), given) = (unsafe { (key.as_mut(), Given::new(params)) }) else { return 0 };
         if selection & SELECT_KEYPAIR == 0 {
             return 0;
@@ -181,7 +182,8 @@ unsafe extern "C" fn export(
 
 unsafe extern "C" fn get_params(key: *const ProviderKey, params: *mut Param) -> c_int {
     guard(0, || {
-        // SAFETY: OpenSSL passes a key of this provider, and parameters that may be written until this returns.
+        // SAFETY: OpenSSL passes a key of this provider, and parameters that may be written until this
+        // returns.
         let (Some(key), mut wanted) = (unsafe { (key.as_ref(), Wanted::new(params)) }) else { return 0 };
         let Some(public) = key.content.public() else { return 0 };
         let numbers = key.content.numbers();

@@ -1,5 +1,5 @@
-//! A provider for OpenSSL 3. The provider has RSA keys, signatures and encryption, and a store for keys that the signing
-//! service holds. It leaves everything else to OpenSSL's own providers.
+//! A provider for OpenSSL 3. The provider has RSA keys, signatures and encryption, and a store for keys that
+//! the signing service holds. It leaves everything else to OpenSSL's own providers.
 //!
 //! ```text
 //!  libcrypto            OSSL_provider_init, tables of functions    provider.rs, ffi.rs
@@ -11,10 +11,11 @@
 //!  modmill-client       one queue for all of them
 //! ```
 //!
-//! The numbers of functions and the layout of parameters are OpenSSL's public interface (`core_dispatch.h`, `core.h`,
-//! `core_names.h`), so that no OpenSSL is needed to build this library. ASYNC is not among the functions that OpenSSL hands
-//! to a provider. It is looked up in the libcrypto that loaded the provider, like the default provider's RSA (default_rsa.rs), which
-//! computes operations without company (single.rs) and those with more than two primes (multi_prime.rs).
+//! The numbers of functions and the layout of parameters are OpenSSL's public interface (`core_dispatch.h`,
+//! `core.h`, `core_names.h`), so that no OpenSSL is needed to build this library. ASYNC is not among the
+//! functions that OpenSSL hands to a provider. It is looked up in the libcrypto that loaded the provider,
+//! like the default provider's RSA (default_rsa.rs), which computes operations without company (single.rs)
+//! and those with more than two primes (multi_prime.rs).
 
 #![allow(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Functions of the libcrypto that loaded the provider, besides those that it hands over: jobs of ASYNC, and RSA of the
-//! default provider.
+//! Functions of the libcrypto that loaded the provider, besides those that it hands over: jobs of ASYNC, and
+//! RSA of the default provider.
 
 use crate::ffi::{Callback, Param};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -45,14 +45,15 @@ macro_rules! functions {
         }
 
         impl $name {
-            /// The functions of the library that holds the code at `function`. `None` if that library does not have them,
-            /// as where OpenSSL is linked into the program and its functions are not exported.
+            /// The functions of the library that holds the code at `function`. `None` if that library does
+            /// not have them, as where OpenSSL is linked into the program and its functions are not exported.
             pub(crate) fn of(function: *const c_void) -> Option<Self> {
                 let library = Library::of(function)?;
                 Some(Self {
                     $($field: {
                         let symbol = library.symbol($symbol)?;
-                        // SAFETY: the names are those of public functions with these types in every OpenSSL 3.
+                        // SAFETY: the names are those of public functions with these types in every
+                        // OpenSSL 3.
                         unsafe {
                             std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(symbol)
                         }
@@ -102,12 +103,12 @@ functions! {
     }
 }
 
-/// Keeps this library loaded until the process ends. Its worker threads run its code, and OpenSSL would unload it under
-/// them when the provider is unloaded.
+/// Keeps this library loaded until the process ends. Its worker threads run its code, and OpenSSL would
+/// unload it under them when the provider is unloaded.
 pub(crate) fn stay_loaded() {
     let mut place = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: as in Library::of. The address is that of a function of this library. The handle is not closed, which is what
-    // keeps the library.
+    // SAFETY: as in Library::of. The address is that of a function of this library. The handle is not closed,
+    // which is what keeps the library.
     unsafe {
         if libc::dladdr(stay_loaded as *const c_void, place.as_mut_ptr()) != 0 {
             let name = place.assume_init().dli_fname;

@@ -1,7 +1,7 @@
 //! Keys with more than two primes, with which OpenSSL's default provider computes.
 //!
-//! The provider makes and checks the paddings of signatures, as for other keys, and OpenSSL raises numbers to the private exponent.
-//! Paddings of encryption are taken off by OpenSSL.
+//! The provider makes and checks the paddings of signatures, as for other keys, and OpenSSL raises numbers to
+//! the private exponent. Paddings of encryption are taken off by OpenSSL.
 
 use crate::core_handle::Core;
 use crate::digest::Digest;
@@ -42,8 +42,9 @@ impl MultiPrime {
         if !key.is_usable() {
             return Err(Failure::Key("OpenSSL does not take the numbers of this key".into()));
         }
-        // Some releases of OpenSSL read further primes from the last to the first, and their coefficients belong to the other order. The
-        // order that is read rightly is kept, because encoders read it as well.
+        // Some releases of OpenSSL read further primes from the last to the first, and their coefficients
+        // belong to the other order. The order that is read rightly is kept, because encoders read it as
+        // well.
         let is_fourth = |(name, _): &(&CStr, _)| *name == param::FURTHER[0][1];
         if numbers.iter().any(is_fourth) && !key.is_quietly_consistent() {
             let other = reversed(&numbers);
@@ -68,7 +69,8 @@ impl MultiPrime {
         }
     }
 
-    /// Computes a task on the calling thread. It is counted like work of the engine, so that no fork happens in the middle.
+    /// Computes a task on the calling thread. It is counted like work of the engine, so that no fork happens
+    /// in the middle.
     pub(crate) fn compute(&self, task: &Task) -> Answer {
         with_engine(|_| match task {
             Task::Raw { number } => self.power(number),

@@ -1,4 +1,5 @@
-//! Numbers and names of OpenSSL's interface to providers, as `core_dispatch.h` and `core_names.h` of OpenSSL 3 have them.
+//! Numbers and names of OpenSSL's interface to providers, as `core_dispatch.h` and `core_names.h` of OpenSSL
+//! 3 have them.
 
 use std::ffi::{CStr, c_int};
 

@@ -14,7 +14,8 @@ pub(crate) enum Padding {
     Oaep = 4,
     X931 = 5,
     Pss = 6,
-    /// PKCS #1 v1.5 around the premaster secret of TLS, which is taken off without telling whether it was right.
+    /// PKCS #1 v1.5 around the premaster secret of TLS, which is taken off without telling whether it was
+    /// right.
     Tls = 7,
 }
 
@@ -74,8 +75,9 @@ pub(crate) fn signature_contents(block: &[u8]) -> Option<&[u8]> {
     (zero >= 8 && padded[zero] == 0).then(|| &padded[zero + 1..])
 }
 
-/// The message in `block`, `00 02 padding 00 message` with at least eight bytes of padding, none of them zero. `None` if the block
-/// has another form. The time depends on that, and on the length of the message, and on nothing else.
+/// The message in `block`, `00 02 padding 00 message` with at least eight bytes of padding, none of them
+/// zero. `None` if the block has another form. The time depends on that, and on the length of the message,
+/// and on nothing else.
 pub(crate) fn message(block: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (front, rest) = block.split_at_checked(2)?;
     let mut wrong = u32::from(front[0]) | u32::from(front[1] ^ 2);
@@ -94,8 +96,9 @@ pub(crate) fn message(block: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 /// The premaster secret of TLS 1.2 and older: 48 bytes that begin with a version.
 const PREMASTER: usize = 48;
 
-/// The premaster secret in `block`, or `substitute` if the padding or the version is wrong. The time does not depend on the
-/// block (RFC 5246, section 7.4.7.1). `alternative` is a second version that old clients send by mistake, 0 for none.
+/// The premaster secret in `block`, or `substitute` if the padding or the version is wrong. The time does not
+/// depend on the block (RFC 5246, section 7.4.7.1). `alternative` is a second version that old clients send
+/// by mistake, 0 for none.
 pub(crate) fn premaster(
     block: &[u8],
     version: u16,

@@ -30,14 +30,16 @@ impl<'a> Given<'a> {
     /// The parameters at `first`.
     ///
     /// # Safety
-    /// `first` is null, or a list of parameters that one without a name ends. Their data can be read until `'a` ends.
+    /// `first` is null, or a list of parameters that one without a name ends. Their data can be read until
+    /// `'a` ends.
     pub(crate) unsafe fn new(first: *const Param) -> Self {
         Self { first, lifetime: std::marker::PhantomData }
     }
 
     fn find(self, name: &CStr) -> Option<&'a Param> {
         let mut param = self.first;
-        // SAFETY: as Given::new demands, every parameter can be read up to one without a name, and names end with a zero.
+        // SAFETY: as Given::new demands, every parameter can be read up to one without a name, and names end
+        // with a zero.
         unsafe {
             while !param.is_null() && !(*param).key.is_null() {
                 if CStr::from_ptr((*param).key) == name {
@@ -54,8 +56,8 @@ impl<'a> Given<'a> {
         self.find(name).is_some()
     }
 
-    /// A small number, or `None` if it is not given. It may have any length: OpenSSL makes numbers from text with as few bytes
-    /// as they need, and none for 0.
+    /// A small number, or `None` if it is not given. It may have any length: OpenSSL makes numbers from text
+    /// with as few bytes as they need, and none for 0.
     pub(crate) fn integer(self, name: &CStr) -> Result<Option<i64>, Failure> {
         let Some(param) = self.find(name) else { return Ok(None) };
         let is_signed = match param.data_type {
@@ -136,8 +138,8 @@ impl Wanted {
     /// The parameters at `first`.
     ///
     /// # Safety
-    /// `first` is null, or a list of parameters that one without a name ends. Their data can be written by this thread
-    /// alone while this value exists.
+    /// `first` is null, or a list of parameters that one without a name ends. Their data can be written by
+    /// this thread alone while this value exists.
     pub(crate) unsafe fn new(first: *mut Param) -> Self {
         Self { first }
     }

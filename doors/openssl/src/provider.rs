@@ -17,8 +17,8 @@ pub(crate) struct Provider {
     has_signatures_with_hash: bool,
 }
 
-/// Library contexts that have the provider. When the last one is given up, OpenSSL is about to end, and operations must not
-/// call it any more.
+/// Library contexts that have the provider. When the last one is given up, OpenSSL is about to end, and
+/// operations must not call it any more.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 /// The names of RSA.
@@ -54,7 +54,8 @@ static STORES: [Algorithm; 2] =
 const SIGNATURE: &CStr = c"RSA signatures of modmill, in batches";
 static SIGNATURES: [Algorithm; 2] = [algorithm(RSA, signature::FUNCTIONS, SIGNATURE), NO_ALGORITHM];
 
-/// The signatures with the names that OpenSSL has from 3.4 on. Older releases take some of them for names of hashes.
+/// The signatures with the names that OpenSSL has from 3.4 on. Older releases take some of them for names of
+/// hashes.
 static SIGNATURES_WITH_HASH: [Algorithm; 7] = [
     algorithm(RSA, signature::FUNCTIONS, SIGNATURE),
     algorithm(c"RSA-SHA1:RSA-SHA-1:sha1WithRSAEncryption:1.2.840.113549.1.1.5", signature::SHA1, SIGNATURE),
@@ -92,8 +93,8 @@ static FUNCTIONS: &[Dispatch] = dispatch![
 /// The function by which OpenSSL starts a provider (provider(7)).
 ///
 /// # Safety
-/// OpenSSL calls this with its handle, a table of its functions that a row with the number 0 ends, and places for the
-/// provider's table and context.
+/// OpenSSL calls this with its handle, a table of its functions that a row with the number 0 ends, and places
+/// for the provider's table and context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn OSSL_provider_init(
     handle: *const c_void,
@@ -130,7 +131,8 @@ unsafe extern "C" fn teardown(provider: *mut Provider) {
             crate::statistics::write_once();
         }
         if !provider.is_null() {
-            // SAFETY: OpenSSL gives back what OSSL_provider_init returned, once, after everything that uses it.
+            // SAFETY: OpenSSL gives back what OSSL_provider_init returned, once, after everything that uses
+            // it.
             drop(unsafe { Box::from_raw(provider) });
         }
     });

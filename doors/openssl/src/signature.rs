@@ -271,7 +271,8 @@ unsafe extern "C" fn recover(
 }
 
 unsafe extern "C" fn get_params(context: *mut Signature, params: *mut Param) -> c_int {
-    // SAFETY: OpenSSL passes a context of this provider, and parameters that may be written until this returns.
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that may be written until this
+    // returns.
     unsafe { with(context, |context| context.get(&mut Wanted::new(params))) }
 }
 

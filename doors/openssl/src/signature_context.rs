@@ -206,7 +206,8 @@ impl Signature {
             }
             (Padding::None, _) => raw(input.to_vec()),
             (Padding::Pkcs1v15, None) => raw(signature_block(&[input], size)?),
-            // The RSA library makes no signatures with SHA-1. What OpenSSL's security level allows is OpenSSL's to say.
+            // The RSA library makes no signatures with SHA-1. What OpenSSL's security level allows is
+            // OpenSSL's to say.
             (
                 Padding::Pkcs1v15,
                 Some(digest @ (Digest::Md5 | Digest::Md5Sha1 | Digest::Known(Hash::Sha1))),

@@ -1,8 +1,9 @@
 //! Powers of one number by OpenSSL's default provider.
 //!
-//! The engine is made for many numbers at a time. Where a program has one signature to make or to check and no other
-//! waits, OpenSSL's own arithmetic may be faster, so that both are tried (`modmill_client::Key::local_with`). It is constant-time,
-//! and checks private powers with the public exponent, as the engine does.
+//! The engine is made for many numbers at a time. Where a program has one signature to make or to check and
+//! no other waits, OpenSSL's own arithmetic may be faster, so that both are tried
+//! (`modmill_client::Key::local_with`). It is constant-time, and checks private powers with the public
+//! exponent, as the engine does.
 
 use crate::default_rsa::{Context, DefaultRsa, OwnedKey};
 use crate::names::param;
@@ -66,8 +67,8 @@ impl Single {
         self.quietly(|| self.try_compute(number, is_private))
     }
 
-    /// Has `work` done without a trace in the error queue: what goes wrong there is told in the provider's words, or computed by
-    /// the engine.
+    /// Has `work` done without a trace in the error queue: what goes wrong there is told in the provider's
+    /// words, or computed by the engine.
     fn quietly<T>(&self, work: impl FnOnce() -> T) -> T {
         // SAFETY: the functions take no memory.
         unsafe { (self.default.evp.set_mark)() };
@@ -79,7 +80,8 @@ impl Single {
 
     fn try_compute(&self, number: &[u8], is_private: bool) -> Option<Zeroizing<Vec<u8>>> {
         let spare = &self.spare[usize::from(is_private)];
-        // A lock that another thread held while the process forked is never released in the child: nobody waits for it.
+        // A lock that another thread held while the process forked is never released in the child: nobody
+        // waits for it.
         let ready = spare.try_lock().ok().and_then(|mut spare| spare.pop());
         let without_padding = || {
             let mut padding = Built::default();
@@ -100,14 +102,16 @@ impl Single {
         let mut len = answer.len();
         let evp = &self.default.evp;
         let compute = if is_private { evp.decrypt } else { evp.encrypt };
-        // SAFETY: the context was prepared for this operation, and there is room for as many bytes as the modulus has.
+        // SAFETY: the context was prepared for this operation, and there is room for as many bytes as the
+        // modulus has.
         let status =
             unsafe { compute(context.1, answer.as_mut_ptr(), &mut len, input.as_ptr(), input.len()) };
         answer.truncate(len);
         (status == 1).then_some(answer)
     }
 
-    /// A context of the default provider that encrypts, or decrypts if `is_private`, with the padding that `options` name.
+    /// A context of the default provider that encrypts, or decrypts if `is_private`, with the padding that
+    /// `options` name.
     fn context(&self, options: Built, is_private: bool) -> Option<Context> {
         let context = self.default.context_of(self.key()?)?;
         let evp = &self.default.evp;

@@ -9,12 +9,13 @@ const VARIABLE: &str = "MODMILL_STATISTICS";
 
 /// Has the line written when the process ends, if the provider is not unloaded before.
 ///
-/// OpenSSL does not unload a provider to which anything refers, and a job that is paused when its connection closes keeps its
-/// references for ever (`SSL_free` leaves the job as it is).
+/// OpenSSL does not unload a provider to which anything refers, and a job that is paused when its connection
+/// closes keeps its references for ever (`SSL_free` leaves the job as it is).
 pub(crate) fn write_at_exit() {
     static ONCE: Once = Once::new();
-    // SAFETY: the handler takes nothing and does not unwind. The library stays loaded (`libcrypto::stay_loaded`), so its
-    // code is there when the process ends. Where there is no room for the handler, no line is written.
+    // SAFETY: the handler takes nothing and does not unwind. The library stays loaded
+    // (`libcrypto::stay_loaded`), so its code is there when the process ends. Where there is no room for the
+    // handler, no line is written.
     ONCE.call_once(|| unsafe {
         libc::atexit(at_exit);
     });

@@ -1,7 +1,7 @@
 //! Keys of the signing service, by URIs: `modmill:NAME` or `modmill:NAME?socket=PATH`.
 //!
-//! The private key stays in the service. `MODMILL_SOCKET` names the service's socket where the URI does not, and the token is
-//! read from the file that `MODMILL_TOKEN_FILE` names, or from `MODMILL_TOKEN`.
+//! The private key stays in the service. `MODMILL_SOCKET` names the service's socket where the URI does not,
+//! and the token is read from the file that `MODMILL_TOKEN_FILE` names, or from `MODMILL_TOKEN`.
 
 use crate::core_handle::Core;
 use crate::failure::Failure;

@@ -4,9 +4,9 @@
 //! cargo run --release -p modmill-pkcs11 --example load -- MODULE THREADS SECONDS [BITS]
 //! ```
 //!
-//! The module's first token is initialised if it is new, with the PIN 1234. It gets one RSA key, of 2048 bits if BITS is not
-//! given. Each thread has a session of its own and signs SHA-256 digests with CKM_RSA_PKCS, as TLS servers do. One signature of
-//! each thread is verified.
+//! The module's first token is initialised if it is new, with the PIN 1234. It gets one RSA key, of 2048 bits
+//! if BITS is not given. Each thread has a session of its own and signs SHA-256 digests with CKM_RSA_PKCS, as
+//! TLS servers do. One signature of each thread is verified.
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::mechanism::Mechanism;

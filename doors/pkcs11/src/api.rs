@@ -1,8 +1,8 @@
 //! The C functions. Each reads its arguments, calls a safe function, and writes its answers.
 //!
-//! A pointer that is null where a value is needed, that is not aligned, or whose length cannot be that of an object in memory
-//! is refused with CKR_ARGUMENTS_BAD. Whether other pointers can be read cannot be found out: PKCS #11 has the program
-//! promise it.
+//! A pointer that is null where a value is needed, that is not aligned, or whose length cannot be that of an
+//! object in memory is refused with CKR_ARGUMENTS_BAD. Whether other pointers can be read cannot be found
+//! out: PKCS #11 has the program promise it.
 #![allow(unsafe_code, non_snake_case)]
 
 mod crypt;
@@ -51,8 +51,9 @@ macro_rules! functions {
         #[allow(unused_unsafe, clippy::too_many_arguments)]
         pub(super) unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
             $crate::api::call(stringify!($name), |$module| {
-                // SAFETY: the program promises that pointers which are not null point to as many values as their lengths
-                // say, and that nobody else writes them during the call (PKCS #11 3.0, section 5). `memory` checks the rest.
+                // SAFETY: the program promises that pointers which are not null point to as many values as
+                // their lengths say, and that nobody else writes them during the call (PKCS #11 3.0,
+                // section 5). `memory` checks the rest.
                 unsafe { $body }
             })
         }

@@ -190,7 +190,8 @@ fn rule(class: CK_OBJECT_CLASS, attribute: CK_ATTRIBUTE_TYPE) -> Option<&'static
     RULES.iter().find(|(name, _, classes, _)| *name == attribute && classes & class_bit(class) != 0)
 }
 
-/// Reads the value of `attribute` from the bytes of a program. The kind of an attribute is the same in all classes.
+/// Reads the value of `attribute` from the bytes of a program. The kind of an attribute is the same in all
+/// classes.
 pub(crate) fn parse(attribute: CK_ATTRIBUTE_TYPE, bytes: &[u8]) -> Answer<Value> {
     let Some((_, kind, ..)) = RULES.iter().find(|(name, ..)| *name == attribute) else {
         return refuse(CKR_ATTRIBUTE_TYPE_INVALID, format!("the attribute {attribute:#x} is not known"));
@@ -234,8 +235,8 @@ pub(crate) enum Use {
     Change,
 }
 
-/// Refuses an attribute that objects of `class` do not have, or that the program may not give in this `usage`. `before` is its
-/// value so far.
+/// Refuses an attribute that objects of `class` do not have, or that the program may not give in this
+/// `usage`. `before` is its value so far.
 pub(crate) fn check(
     class: CK_OBJECT_CLASS,
     attribute: CK_ATTRIBUTE_TYPE,

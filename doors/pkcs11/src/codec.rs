@@ -1,7 +1,8 @@
 //! Attributes as bytes, for the keystore file.
 //!
-//! One attribute after the other, in the order of their types: the type in eight bytes, the kind in one (0 for a flag, 1 for a
-//! number, 2 for bytes, 3 for an array of numbers), the length of the value in four, and the value. All numbers are big-endian, whatever the processor.
+//! One attribute after the other, in the order of their types: the type in eight bytes, the kind in one (0
+//! for a flag, 1 for a number, 2 for bytes, 3 for an array of numbers), the length of the value in four, and
+//! the value. All numbers are big-endian, whatever the processor.
 
 use crate::attributes::Value;
 use crate::object::Attributes;

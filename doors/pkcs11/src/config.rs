@@ -55,7 +55,8 @@ pub(crate) enum Place {
     },
 }
 
-/// The tokens of this process, one for each slot: those of the configuration's file, or one in the user's data folder.
+/// The tokens of this process, one for each slot: those of the configuration's file, or one in the user's
+/// data folder.
 pub(crate) fn places() -> Answer<Vec<Place>> {
     match variable(VARIABLE) {
         Some(path) => read(Path::new(&path)),

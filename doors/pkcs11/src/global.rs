@@ -57,8 +57,9 @@ extern "C" fn parent() {
     let _ = HELD.try_with(|held| held.borrow_mut().take());
 }
 
-/// A child has no sessions: PKCS #11 asks it to call `C_Initialize` (section 6.6.1 of version 3.0). Locks inside of the old
-/// module may be held by threads that the child does not have, so that it is left alone and not taken apart.
+/// A child has no sessions: PKCS #11 asks it to call `C_Initialize` (section 6.6.1 of version 3.0). Locks
+/// inside of the old module may be held by threads that the child does not have, so that it is left alone and
+/// not taken apart.
 extern "C" fn child() {
     let _ = HELD.try_with(|held| {
         if let Some(mut guard) = held.borrow_mut().take() {
@@ -70,8 +71,8 @@ extern "C" fn child() {
 fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the three functions take no arguments, do not unwind, and stay in memory, because the library is never
-        // unloaded (build.rs).
+        // SAFETY: the three functions take no arguments, do not unwind, and stay in memory, because the
+        // library is never unloaded (build.rs).
         let status = unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
         // It fails only without memory for three pointers. A child would then see its parent's sessions.
         debug_assert_eq!(status, 0);

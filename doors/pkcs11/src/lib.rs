@@ -15,8 +15,9 @@
 //!  or the service
 //! ```
 //!
-//! Programs load the shared library `libmodmill_pkcs11.so` and call what `C_GetFunctionList` names. `docs/use/pkcs11.md` says how.
-//! All code below `api` is free of `unsafe`, but for the handlers of `fork` in `global`.
+//! Programs load the shared library `libmodmill_pkcs11.so` and call what `C_GetFunctionList` names.
+//! `docs/use/pkcs11.md` says how. All code below `api` is free of `unsafe`, but for the handlers of `fork` in
+//! `global`.
 
 // CK_ULONG has 32 bits on some platforms and 64 on others, so that some conversions change nothing here.
 #![allow(clippy::unnecessary_cast)]

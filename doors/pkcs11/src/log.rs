@@ -1,4 +1,5 @@
-//! The log of refused calls. PKCS #11 returns numbers, and a number does not say which file could not be read.
+//! The log of refused calls. PKCS #11 returns numbers, and a number does not say which file could not be
+//! read.
 
 use crate::refusal::{Refusal, name};
 use std::fs::OpenOptions;
@@ -8,7 +9,8 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The variable that names the log's file, or `stderr`.
 const VARIABLE: &str = "MODMILL_PKCS11_LOG";
 
-/// Appends a line about a refused call of `function`, if a log is wanted. No line has a PIN, a key or a message.
+/// Appends a line about a refused call of `function`, if a log is wanted. No line has a PIN, a key or a
+/// message.
 pub(crate) fn refused(function: &str, refusal: &Refusal) {
     let Some(path) = modmill_client::variable(VARIABLE) else { return };
     let process = std::process::id();

@@ -117,7 +117,8 @@ pub(crate) fn find(number: CK_MECHANISM_TYPE) -> Answer<&'static Row> {
 }
 
 impl Row {
-    /// Whether a token has this mechanism. Keys of the service, whose token is not writable, sign and do nothing else.
+    /// Whether a token has this mechanism. Keys of the service, whose token is not writable, sign and do
+    /// nothing else.
     pub(crate) fn is_offered(&self, writable: bool) -> bool {
         writable || matches!(self.scheme, Scheme::Digest | Scheme::Pkcs1v15 | Scheme::Pss)
     }

@@ -148,7 +148,8 @@ impl Module {
         }
     }
 
-    /// Lets an operation of the session use a key that asks for the PIN at every use. A wrong PIN does not end the operation.
+    /// Lets an operation of the session use a key that asks for the PIN at every use. A wrong PIN does not
+    /// end the operation.
     fn confirm(&self, session: &Session, pin: &SecretBytes) -> Answer {
         let mut work = session.work.lock();
         let none =

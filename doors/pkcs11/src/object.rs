@@ -8,7 +8,8 @@ use modmill_rsa::{KeyError, PrivateKey, PrivateParts, PublicKey, Sizes};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The fewest bits of public keys, which verify old signatures. Keys that sign or encrypt have 2048 bits at least.
+/// The fewest bits of public keys, which verify old signatures. Keys that sign or encrypt have 2048 bits at
+/// least.
 pub(crate) const OLD_BITS: usize = 1024;
 
 /// The attributes of an object.
@@ -61,7 +62,8 @@ impl Object {
         }
     }
 
-    /// Whether the key may be used with a mechanism. A key without a list, or with an empty one, may be used with all.
+    /// Whether the key may be used with a mechanism. A key without a list, or with an empty one, may be used
+    /// with all.
     pub(crate) fn allows(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
         match self.attributes.get(&CKA_ALLOWED_MECHANISMS) {
             Some(Value::Numbers(allowed)) => allowed.is_empty() || allowed.contains(&(mechanism as u64)),
@@ -125,7 +127,8 @@ impl Object {
         Ok(self.private.get_or_init(|| key))
     }
 
-    /// The public half of an RSA key, of a public key object or a private one. It may be a short one that verifies old signatures.
+    /// The public half of an RSA key, of a public key object or a private one. It may be a short one that
+    /// verifies old signatures.
     pub(crate) fn public_key(&self) -> Answer<&PublicKey> {
         if let Some(key) = self.public.get() {
             return Ok(key);

@@ -31,7 +31,8 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Whether an operation with a key that asks for the PIN at every use waits for it. A signature comes before a decryption.
+    /// Whether an operation with a key that asks for the PIN at every use waits for it. A signature comes
+    /// before a decryption.
     pub(crate) fn awaits_pin(&mut self) -> Option<&mut bool> {
         let sign = self.sign.as_mut().map(|begun| &mut begun.awaits_pin);
         let decrypt = self.decrypt.as_mut().map(|begun| &mut begun.awaits_pin);
@@ -108,9 +109,10 @@ pub(crate) fn part<T>(operation: &mut Option<Begun<T>>, work: impl FnOnce(&mut T
     begun(operation)?.part().and_then(work).inspect_err(|_| *operation = None)
 }
 
-/// Takes the operation if the answer of the last call is to be made now: `fits` says whether the program's buffer has room for it.
-/// `None` if the program asks for the length. The operation then goes on, as it does if the buffer is too small. Every other refusal
-/// ends it. `is_whole` is for a call that takes the whole data.
+/// Takes the operation if the answer of the last call is to be made now: `fits` says whether the program's
+/// buffer has room for it. `None` if the program asks for the length. The operation then goes on, as it does
+/// if the buffer is too small. Every other refusal ends it. `is_whole` is for a call that takes the whole
+/// data.
 pub(crate) fn last<T>(
     operation: &mut Option<Begun<T>>,
     is_whole: bool,

@@ -38,8 +38,8 @@ pub(crate) fn class(template: &Template) -> Option<CK_OBJECT_CLASS> {
     }
 }
 
-/// Makes an object of `class` from `template` and from `numbers`, which this module gives. `trusted` says whether the
-/// attribute CKA_TRUSTED may be set.
+/// Makes an object of `class` from `template` and from `numbers`, which this module gives. `trusted` says
+/// whether the attribute CKA_TRUSTED may be set.
 pub(crate) fn build(
     class: CK_OBJECT_CLASS,
     template: &Template,
@@ -114,7 +114,8 @@ fn changed(object: &Object, template: &Template, usage: Use, trusted: bool) -> A
     Ok(own)
 }
 
-/// The public and the private object of a key that the service holds under `name`. The private one signs and does nothing else.
+/// The public and the private object of a key that the service holds under `name`. The private one signs and
+/// does nothing else.
 pub(crate) fn held_elsewhere(name: &str, key: Key) -> Answer<[Object; 2]> {
     let public = key.public_key();
     // Programs pair the objects of a key by CKA_ID.
@@ -168,8 +169,8 @@ fn check_trust(before: Option<&Object>, own: &Attributes, trusted: bool) -> Answ
     }
 }
 
-/// A key on the token that anybody may use before a login would not be sealed by the PIN. A session key is never stored, and need
-/// not be private. One that `was_private` stays so.
+/// A key on the token that anybody may use before a login would not be sealed by the PIN. A session key is
+/// never stored, and need not be private. One that `was_private` stays so.
 fn check_private(was_private: bool, own: &Attributes) -> Answer {
     let class = own.get(&CKA_CLASS);
     let holds_secret =

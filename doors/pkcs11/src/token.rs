@@ -47,8 +47,8 @@ pub(crate) trait Token: Send + Sync {
     /// Whether objects can be made, changed and destroyed.
     fn is_writable(&self) -> bool;
 
-    /// Makes the token anew, without objects and without the user's PIN. A token that is there already asks for its security
-    /// officer's PIN.
+    /// Makes the token anew, without objects and without the user's PIN. A token that is there already asks
+    /// for its security officer's PIN.
     fn initialise(&self, pin: &SecretBytes, label: &str) -> Answer;
 
     /// The user who is logged in.

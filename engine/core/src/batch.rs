@@ -193,8 +193,8 @@ impl Batch {
         Ok(batch)
     }
 
-    /// This batch with a declared width of `bits` bits instead of its own. An error names the first item that does not
-    /// fit.
+    /// This batch with a declared width of `bits` bits instead of its own. An error names the first item that
+    /// does not fit.
     ///
     /// # Examples
     ///
@@ -219,7 +219,8 @@ impl Batch {
         Ok(wider)
     }
 
-    /// [`Batch::with_bits`] of a batch that is given away: the numbers stay where they are if they take as many limbs as before.
+    /// [`Batch::with_bits`] of a batch that is given away: the numbers stay where they are if they take as
+    /// many limbs as before.
     ///
     /// ```
     /// use modmill_core::{Batch, Error};
@@ -399,8 +400,8 @@ pub struct BatchView<'a> {
 impl<'a> BatchView<'a> {
     /// A view of `limbs` that something else holds: `bits.div_ceil(64)` limbs for each item.
     ///
-    /// It is an error if `limbs` does not hold a whole number of items or an item exceeds `bits` bits. Items fill whole
-    /// limbs where 64 divides `bits`; the function then does not look at them.
+    /// It is an error if `limbs` does not hold a whole number of items or an item exceeds `bits` bits. Items
+    /// fill whole limbs where 64 divides `bits`; the function then does not look at them.
     ///
     /// # Examples
     ///

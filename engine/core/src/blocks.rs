@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-/// The blocks of a call: big-endian numbers of eight bytes for each limb of the moduli. The caller makes them and takes
-/// the answers chunk by chunk, while a device computes other chunks.
+/// The blocks of a call: big-endian numbers of eight bytes for each limb of the moduli. The caller makes them
+/// and takes the answers chunk by chunk, while a device computes other chunks.
 pub trait Blocks {
-    /// Writes the blocks of `items`, one after the other. Each number is below its modulus. Chunks may come in any
-    /// order, and a chunk may be asked for again before it was taken.
+    /// Writes the blocks of `items`, one after the other. Each number is below its modulus. Chunks may come
+    /// in any order, and a chunk may be asked for again before it was taken.
     fn fill(&mut self, items: Range<usize>, blocks: &mut [u8]);
 
-    /// Takes the answers of `items`. `wrong` has one flag per item: non-zero if the item's answer failed its check. The
-    /// block of such an item is zero.
+    /// Takes the answers of `items`. `wrong` has one flag per item: non-zero if the item's answer failed its
+    /// check. The block of such an item is zero.
     fn take(&mut self, items: Range<usize>, blocks: &mut [u8], wrong: &[u32]);
 }
 
@@ -61,8 +61,8 @@ pub struct CrtJob<'a> {
     pub prime_limbs: usize,
     /// Declared length of the exponents, in bits.
     pub exponent_bits: usize,
-    /// Whether the exponents are blinded: random multiples of the orders p - 1 and q - 1, drawn for this call, were
-    /// added to them. Addresses of table reads may then depend on them.
+    /// Whether the exponents are blinded: random multiples of the orders p - 1 and q - 1, drawn for this
+    /// call, were added to them. Addresses of table reads may then depend on them.
     pub blinded: bool,
     /// The exponent of the check: odd, at least 3, of at most 256 bits.
     pub public_exponent: &'a [u64],

@@ -5,8 +5,8 @@ use crate::{Items, Moduli, Operand, Watch};
 /// Items of a call whose moduli are odd, at least 3, and have the same number of limbs. Moduli longer than
 /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) may be even too.
 ///
-/// The facade makes jobs: it sets bad items aside, groups the rest by length, and splits even moduli into an odd part
-/// and a power of two, so that backends know the odd case only.
+/// The facade makes jobs: it sets bad items aside, groups the rest by length, and splits even moduli into an
+/// odd part and a power of two, so that backends know the odd case only.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The items.

@@ -101,8 +101,8 @@ pub fn sub_borrowing(a: u64, b: u64, borrow: bool) -> (u64, bool) {
 /// The number of limbs of an unrolled loop with a carry. Within it the carry stays in the processor's flag.
 const TOGETHER: usize = 8;
 
-/// `a <- a + b + carry` limb by limb, and the carry out. The function `add` adds or subtracts one limb. `b` has
-/// at least as many limbs as `a`; `None` stands for `constant` in every limb.
+/// `a <- a + b + carry` limb by limb, and the carry out. The function `add` adds or subtracts one limb. `b`
+/// has at least as many limbs as `a`; `None` stands for `constant` in every limb.
 #[inline(always)]
 fn ripple(
     a: &mut [u64],
@@ -133,7 +133,8 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
     u64::from(ripple(high, None, 0, carry, add_carrying))
 }
 
-/// `a += b & mask`, where `b` is no longer than `a` and the mask is all zeros or all ones. Returns the carry, 0 or 1.
+/// `a += b & mask`, where `b` is no longer than `a` and the mask is all zeros or all ones. Returns the carry,
+/// 0 or 1.
 pub fn add_assign_masked(a: &mut [u64], b: &[u64], mask: u64) -> u64 {
     let (low, high) = a.split_at_mut(b.len().min(a.len()));
     let carry = ripple(low, Some(b), 0, false, |a, b, carry| add_carrying(a, b & mask, carry));
@@ -195,8 +196,8 @@ pub fn sub_assign_times(a: &mut [u64], b: &[u64], times: u64) -> u64 {
     owed
 }
 
-/// Subtracts `b` from `a` if `a >= b`, in constant time. So an `a` below `2b` becomes `a mod b`. Returns 1 if it
-/// subtracted, 0 otherwise.
+/// Subtracts `b` from `a` if `a >= b`, in constant time. So an `a` below `2b` becomes `a mod b`. Returns 1 if
+/// it subtracted, 0 otherwise.
 pub fn reduce_once(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at(b.len().min(a.len()));
     let mut borrow = false;
@@ -217,7 +218,8 @@ pub fn reduce_once(a: &mut [u64], b: &[u64]) -> u64 {
     fits
 }
 
-/// The inverse of an odd word modulo 2^64 by Newton's iteration. Each step doubles the number of correct bits.
+/// The inverse of an odd word modulo 2^64 by Newton's iteration. Each step doubles the number of correct
+/// bits.
 #[must_use]
 pub const fn inverse_of_odd(word: u64) -> u64 {
     // word^2 = 1 mod 8, so word is its own inverse to 3 bits. Five steps give 6, 12, 24, 48, 96 bits.
@@ -239,7 +241,8 @@ pub fn copy_be_bytes(bytes: &[u8], out: &mut [u64]) {
     out.fill_with(|| limbs.next().unwrap_or(0));
 }
 
-/// Writes the low bytes of `value` to `out`, most significant first. The length of `out` decides their number.
+/// Writes the low bytes of `value` to `out`, most significant first. The length of `out` decides their
+/// number.
 pub fn write_be_bytes(value: &[u64], out: &mut [u8]) {
     let (head, words) = out.as_rchunks_mut::<8>();
     let mut limbs = value.iter().copied().chain(std::iter::repeat(0));

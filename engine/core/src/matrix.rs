@@ -1,7 +1,8 @@
 //! Matrices of long integers in residues: the types that the backends share.
 //!
-//! An element is an integer modulo `M = m_0 m_1 ... m_(k-1)`, held as its residues modulo the k odd moduli of 32 bits. All
-//! products are computed residue by residue, without carries; only [`ResidueModuli::compose`] makes integers again.
+//! An element is an integer modulo `M = m_0 m_1 ... m_(k-1)`, held as its residues modulo the k odd moduli of
+//! 32 bits. All products are computed residue by residue, without carries; only [`ResidueModuli::compose`]
+//! makes integers again.
 
 mod bits;
 mod compose;

@@ -38,7 +38,8 @@ struct Inner {
 }
 
 impl Modulus {
-    /// A modulus from little-endian limbs. Zero is an error, and so are more than [`TRANSFORM_MAX_BITS`] bits.
+    /// A modulus from little-endian limbs. Zero is an error, and so are more than [`TRANSFORM_MAX_BITS`]
+    /// bits.
     pub fn new(value: &[u64]) -> Result<Self, Error> {
         let bits = limbs::bit_length(value);
         if bits == 0 {

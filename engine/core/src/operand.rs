@@ -1,13 +1,13 @@
-//! Operands and moduli of a call: one number for each item, or one for all items, on the host or on a device. Nothing is
-//! copied.
+//! Operands and moduli of a call: one number for each item, or one for all items, on the host or on a device.
+//! Nothing is copied.
 
 use crate::{Batch, BatchView, Modulus, Resident, ResidentModuli, ResidentView};
 use std::ops::Range;
 
 /// The bases, exponents or factors of a call.
 ///
-/// A `&Batch` converts into [`Operand::Each`], a `&Resident` into [`Operand::Resident`]; [`Batch::shared`] makes an
-/// [`Operand::Shared`], and [`Resident::shared`] an [`Operand::SharedResident`].
+/// A `&Batch` converts into [`Operand::Each`], a `&Resident` into [`Operand::Resident`]; [`Batch::shared`]
+/// makes an [`Operand::Shared`], and [`Resident::shared`] an [`Operand::SharedResident`].
 #[derive(Clone, Copy)]
 pub enum Operand<'a> {
     /// One number for each item.

@@ -14,7 +14,8 @@ pub struct Plan {
     pub request: Request,
     /// The backend, instruction set and family of algorithms.
     pub path: Path,
-    /// How the family is laid out here: lanes and threads of a CPU, threads and blocks of a GPU, points of a transform.
+    /// How the family is laid out here: lanes and threads of a CPU, threads and blocks of a GPU, points of a
+    /// transform.
     pub variant: String,
     /// Items that one thread computes side by side.
     pub lanes: usize,

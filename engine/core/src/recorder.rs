@@ -3,8 +3,8 @@
 use crate::Path;
 use crate::sync::Mutex;
 
-/// One group of items as it was executed. Backends note it next to the call of the kernel, from the values that they
-/// hand to the kernel.
+/// One group of items as it was executed. Backends note it next to the call of the kernel, from the values
+/// that they hand to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// The backend, instruction set and family of algorithms.

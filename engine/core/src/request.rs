@@ -89,8 +89,8 @@ pub enum Location {
 }
 
 impl Request {
-    /// A request for `count` items of `bits` bits. Every item has its own operands and its own modulus; exponents are
-    /// as long as the modulus, and public for [`Op::PowVartime`] only.
+    /// A request for `count` items of `bits` bits. Every item has its own operands and its own modulus;
+    /// exponents are as long as the modulus, and public for [`Op::PowVartime`] only.
     #[must_use]
     pub fn new(op: Op, bits: usize, count: usize) -> Self {
         Self {

@@ -6,7 +6,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Memory of a device that holds the numbers of a resident batch. Only the backend that made it reads it directly.
+/// Memory of a device that holds the numbers of a resident batch. Only the backend that made it reads it
+/// directly.
 pub trait DeviceMemory: Send + Sync {
     /// The memory as a value of the backend's own type.
     fn as_any(&self) -> &dyn Any;
@@ -19,7 +20,8 @@ pub trait DeviceMemory: Send + Sync {
         None
     }
 
-    /// Copies numbers to the host, from item `first` on: as many as `answers` has items, as wide as `answers` is.
+    /// Copies numbers to the host, from item `first` on: as many as `answers` has items, as wide as `answers`
+    /// is.
     fn download(&self, first: usize, answers: &mut Batch) -> Result<(), Error>;
 }
 
@@ -36,8 +38,8 @@ pub struct DeviceAddress {
 
 /// A batch that stays in the memory of a device.
 ///
-/// Clones are the same batch: it never changes. The memory is zeroized and given back when the last clone is dropped,
-/// and it may outlive the engine that made it.
+/// Clones are the same batch: it never changes. The memory is zeroized and given back when the last clone is
+/// dropped, and it may outlive the engine that made it.
 #[derive(Clone)]
 pub struct Resident {
     bits: usize,
@@ -70,8 +72,8 @@ impl Resident {
         self.len == 0
     }
 
-    /// These numbers with a declared width of `bits` bits, which is no greater than theirs. The caller knows that they fit:
-    /// operations would answer for some other number, but stay in bounds.
+    /// These numbers with a declared width of `bits` bits, which is no greater than theirs. The caller knows
+    /// that they fit: operations would answer for some other number, but stay in bounds.
     ///
     /// # Panics
     /// If the width is greater.
@@ -87,9 +89,9 @@ impl Resident {
         self.memory.bytes()
     }
 
-    /// The place of the numbers in the memory of a GPU, in the primary context of that GPU; `None` if they are in the memory of
-    /// the host or of an emulated device. The numbers stay there until the last clone of the batch is dropped. Nobody may
-    /// write to them.
+    /// The place of the numbers in the memory of a GPU, in the primary context of that GPU; `None` if they
+    /// are in the memory of the host or of an emulated device. The numbers stay there until the last clone of
+    /// the batch is dropped. Nobody may write to them.
     #[must_use]
     pub fn address(&self) -> Option<DeviceAddress> {
         self.memory.address()
@@ -206,8 +208,8 @@ impl<'a> ResidentView<'a> {
     }
 }
 
-/// Moduli that every item has its own of, on a device and on the host. The host sorts items by its copy, and the device
-/// reads its own.
+/// Moduli that every item has its own of, on a device and on the host. The host sorts items by its copy, and
+/// the device reads its own.
 #[derive(Clone)]
 pub struct ResidentModuli {
     values: Batch,
@@ -237,8 +239,8 @@ impl ResidentModuli {
         &self.values
     }
 
-    /// The lengths of the longest and of the shortest modulus in bits, or `None` if the items have to be sorted.
-    /// `find` looks at the moduli the first time.
+    /// The lengths of the longest and of the shortest modulus in bits, or `None` if the items have to be
+    /// sorted. `find` looks at the moduli the first time.
     pub fn lengths(&self, find: impl FnOnce(&Batch) -> Option<(usize, usize)>) -> Option<(usize, usize)> {
         *self.lengths.get_or_init(|| find(&self.values))
     }

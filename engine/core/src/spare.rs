@@ -1,7 +1,7 @@
 //! Memory of dropped batches for the next ones.
 //!
-//! New memory costs the system a page fault and a page of zeros at a time, which takes longer than a GPU takes for the
-//! answers that go there.
+//! New memory costs the system a page fault and a page of zeros at a time, which takes longer than a GPU
+//! takes for the answers that go there.
 
 use crate::Error;
 use crate::sync::Mutex;

@@ -2,8 +2,8 @@
 
 use crate::{Error, Operand, TRANSFORM_MAX_BITS, limbs, mask};
 
-/// A small step of a computation on every item: it multiplies nothing and has no modulus. Its time depends on declared
-/// widths alone.
+/// A small step of a computation on every item: it multiplies nothing and has no modulus. Its time depends on
+/// declared widths alone.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
     /// The operation.
@@ -67,8 +67,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The number of answers. An error if the operands are of different lengths, an index is beyond the last item, or
-    /// the answers would be too long.
+    /// The number of answers. An error if the operands are of different lengths, an index is beyond the last
+    /// item, or the answers would be too long.
     pub fn count(&self) -> Result<usize, Error> {
         let (what, bits, limit) = ("an answer", self.bits(), TRANSFORM_MAX_BITS);
         if bits > limit {
@@ -98,8 +98,8 @@ impl<'a> Step<'a> {
         [self.a, self.b, self.flags]
     }
 
-    /// The answer of item `item` into `out`, which has as many limbs as the answers and holds zeros. The operands are on
-    /// the host.
+    /// The answer of item `item` into `out`, which has as many limbs as the answers and holds zeros. The
+    /// operands are on the host.
     pub fn compute(&self, item: usize, out: &mut [u64]) {
         if let StepKind::Gather(indices) = self.kind {
             return copy(self.a.get(indices[item]), out);

@@ -5,12 +5,12 @@ use crate::spare::Spare;
 use std::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
 
-/// Cleared memory of dropped batches, from a megabyte to a gigabyte. A batch clears its memory anyway when it is dropped, so
-/// that the memory is as good as new.
+/// Cleared memory of dropped batches, from a megabyte to a gigabyte. A batch clears its memory anyway when it
+/// is dropped, so that the memory is as good as new.
 static CLEARED: Spare<u64> = Spare::new(1 << 17, 1 << 27);
 
-/// Memory for the limbs of a batch that does not come from Rust's allocator, such as pinned memory, which a GPU copies
-/// from and to by itself.
+/// Memory for the limbs of a batch that does not come from Rust's allocator, such as pinned memory, which a
+/// GPU copies from and to by itself.
 pub trait LimbMemory: Send + Sync {
     /// The limbs.
     fn limbs(&self) -> &[u64];

@@ -1,7 +1,7 @@
 //! Sums of products, named by the indices of their factors.
 
-/// Sums of products of the numbers of a list. A sum has terms, and a term is one number of the list times a sum of numbers of
-/// the list.
+/// Sums of products of the numbers of a list. A sum has terms, and a term is one number of the list times a
+/// sum of numbers of the list.
 ///
 /// ```
 /// use modmill_core::Sums;
@@ -30,7 +30,8 @@ struct Term {
 }
 
 impl Sums {
-    /// Adds a sum: for each term the index of its left factor and the indices of the right factors that are added.
+    /// Adds a sum: for each term the index of its left factor and the indices of the right factors that are
+    /// added.
     ///
     /// # Panics
     /// If an index is `2^32` or more.

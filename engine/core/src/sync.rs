@@ -1,7 +1,7 @@
 //! Locks of the standard library without poison: a lock whose holder panicked is taken as usual.
 //!
-//! A change under these locks is made in one step at its end, so that a panic leaves the old value. Nothing is
-//! shared between two locks, so that locks that a forked child makes for itself are always free.
+//! A change under these locks is made in one step at its end, so that a panic leaves the old value. Nothing
+//! is shared between two locks, so that locks that a forked child makes for itself are always free.
 
 use std::sync::{self, PoisonError};
 use std::time::Duration;

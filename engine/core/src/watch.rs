@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How many items of the calls of an engine are done, and whether the calls should stop.
 ///
-/// A call counts its items as they are done, some at a time: a processor after each group that a thread computes
-/// side by side, a GPU after each chunk. Another thread reads the count and may stop the call, which then returns
-/// [`Error::Interrupted`](crate::Error::Interrupted) as soon as the groups under way are done. A watch that is stopped
-/// stays stopped, so that each call that may be stopped alone has a watch of its own.
+/// A call counts its items as they are done, some at a time: a processor after each group that a thread
+/// computes side by side, a GPU after each chunk. Another thread reads the count and may stop the call, which
+/// then returns [`Error::Interrupted`](crate::Error::Interrupted) as soon as the groups under way are done. A
+/// watch that is stopped stays stopped, so that each call that may be stopped alone has a watch of its own.
 ///
 /// # Examples
 ///
@@ -33,8 +33,8 @@ impl Watch {
         Self { done: AtomicUsize::new(0), stopped: AtomicBool::new(false) }
     }
 
-    /// The number of items that are done. Items that a device could not finish are counted again when the CPU has
-    /// computed them.
+    /// The number of items that are done. Items that a device could not finish are counted again when the CPU
+    /// has computed them.
     #[must_use]
     pub fn done(&self) -> usize {
         self.done.load(Ordering::Relaxed)

@@ -51,9 +51,9 @@ pub fn sliding_steps_vartime(exponent: &[u64], window: u32) -> Vec<SlidingStep> 
     steps
 }
 
-/// The sliding window of at most `longest` bits with the fewest products for a public exponent, and its steps. A
-/// window of w bits costs 2^(w-1) products for the table of odd powers (none for w = 1, where the table is the base
-/// itself) and one for each step.
+/// The sliding window of at most `longest` bits with the fewest products for a public exponent, and its
+/// steps. A window of w bits costs 2^(w-1) products for the table of odd powers (none for w = 1, where the
+/// table is the base itself) and one for each step.
 #[must_use]
 pub fn best_sliding_steps_vartime(exponent: &[u64], longest: u32) -> (u32, Vec<SlidingStep>) {
     let table = |window: u32| if window == 1 { 0 } else { 1usize << (window - 1) };
@@ -63,8 +63,8 @@ pub fn best_sliding_steps_vartime(exponent: &[u64], longest: u32) -> (u32, Vec<S
         .unwrap_or_default()
 }
 
-/// The sliding window with the fewest products for a public exponent of `bits` bits whose digits are not known: 2^(w-1)
-/// for the table of odd powers, and one for every w + 1 bits.
+/// The sliding window with the fewest products for a public exponent of `bits` bits whose digits are not
+/// known: 2^(w-1) for the table of odd powers, and one for every w + 1 bits.
 #[must_use]
 pub fn best_sliding_window(bits: usize) -> u32 {
     let table = |window: u32| if window == 1 { 0 } else { 1usize << (window - 1) };

@@ -1,8 +1,10 @@
-//! Measures how fast a core reads what another core has just written, compared with what it has written itself.
+//! Measures how fast a core reads what another core has just written, compared with what it has written
+//! itself.
 //!
-//! One thread writes a buffer and the other reads it. Then they change places, so that every line of the buffer crosses
-//! from core to core once in each turn. The same work by one thread alone is measured in turn with it. Each line is a
-//! buffer's length, both best rates, and the time that a megabyte takes longer when it crosses.
+//! One thread writes a buffer and the other reads it. Then they change places, so that every line of the
+//! buffer crosses from core to core once in each turn. The same work by one thread alone is measured in turn
+//! with it. Each line is a buffer's length, both best rates, and the time that a megabyte takes longer when
+//! it crosses.
 //!
 //! `cargo run --release -p modmill-cpu --example core_to_core -- [KILOBYTES,..] [SECONDS]`
 
@@ -50,7 +52,8 @@ fn by_one_thread(buffer: &[AtomicU64]) -> Duration {
     start.elapsed()
 }
 
-/// The time of [`TURNS`] passes by two threads in turn, so that each pass takes the whole buffer from the other core.
+/// The time of [`TURNS`] passes by two threads in turn, so that each pass takes the whole buffer from the
+/// other core.
 fn by_two_threads(buffer: &[AtomicU64]) -> Duration {
     let turn = AtomicUsize::new(0);
     let passes = |first: usize| {

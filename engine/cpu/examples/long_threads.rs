@@ -1,8 +1,8 @@
 //! Measures how much faster several threads compute one long number than one thread does.
 //!
-//! Each line is an operation at one length: the best time on one thread, and how many times faster every other
-//! number of threads is. The last column is the gain of two numbers side by side on two threads, which is the
-//! most that two threads can bring on this machine at this moment. All of them are measured in turn.
+//! Each line is an operation at one length: the best time on one thread, and how many times faster every
+//! other number of threads is. The last column is the gain of two numbers side by side on two threads, which
+//! is the most that two threads can bring on this machine at this moment. All of them are measured in turn.
 //!
 //! `cargo run --release -p modmill-cpu --example long_threads -- [BITS,..] [THREADS,..] [SECONDS]`
 
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// Bits of the measured exponents.
 const EXPONENT_BITS: usize = 32;
 
-/// Bits of an exponent for which powers take Montgomery's reduction at every length. Later powers with shorter
-/// exponents take it too.
+/// Bits of an exponent for which powers take Montgomery's reduction at every length. Later powers with
+/// shorter exponents take it too.
 const LONG_EXPONENT_BITS: usize = 1024;
 
 fn main() {

@@ -42,7 +42,8 @@ impl Cpu {
             isas.contains(&path.isa()) && settings.family.is_none_or(|family| path.family() == family)
         };
         let mut paths: Vec<CpuPath> = here.into_iter().filter(wanted).collect();
-        // Several instruction sets may have the family: if one of them was asked for, the others are left out.
+        // Several instruction sets may have the family: if one of them was asked for, the others are left
+        // out.
         let exact =
             |path: &CpuPath| Some(path.isa()) == settings.isa && Some(path.family()) == settings.family;
         if paths.iter().any(exact) {
@@ -107,8 +108,8 @@ impl Cpu {
         wanted.or_else(|| Multiplier::detect(limit).pop()).expect("there is always the portable one")
     }
 
-    /// A modulus of at least one for sums of at most `most` products of numbers no longer than the modulus. `None` if no
-    /// transform has digits short enough for sums of `most` products.
+    /// A modulus of at least one for sums of at most `most` products of numbers no longer than the modulus.
+    /// `None` if no transform has digits short enough for sums of `most` products.
     pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Result<Option<ModularSums>, Error> {
         returned(|| Ok(self.install(|| ModularSums::new(self.multiplier(), modulus, most))))
     }
@@ -118,8 +119,8 @@ impl Cpu {
         returned(|| Ok(self.install(|| modular.transform(numbers))))
     }
 
-    /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
-    /// factors, one after the other.
+    /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all
+    /// groups of factors, one after the other.
     ///
     /// # Panics
     /// If factors were transformed for a modulus of another length or for more products.

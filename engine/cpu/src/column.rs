@@ -10,11 +10,12 @@ use modmill_core::{Batch, BatchView, Error, Modulus, Op, Request};
 use rayon::prelude::*;
 
 impl Cpu {
-    /// The products of consecutive groups of `group` numbers modulo an odd number of at least 3; the last group may be
-    /// smaller. `None` if this backend computes modulo this number by algorithms without lanes.
+    /// The products of consecutive groups of `group` numbers modulo an odd number of at least 3; the last
+    /// group may be smaller. `None` if this backend computes modulo this number by algorithms without lanes.
     ///
-    /// A group is one lane: a product of plain numbers `x y / R` loses a factor R each time, and one product with a power
-    /// of R at the end gives all of them back. So a number costs one product. Smaller groups are filled up with ones.
+    /// A group is one lane: a product of plain numbers `x y / R` loses a factor R each time, and one product
+    /// with a power of R at the end gives all of them back. So a number costs one product. Smaller groups are
+    /// filled up with ones.
     ///
     /// # Panics
     /// If `group` is zero.

@@ -67,12 +67,12 @@ pub(crate) fn window(path: CpuPath, bits: usize, exponent_bits: usize) -> u32 {
 /// Bytes of a table that stay in the first-level cache together with the operands of a product.
 const CACHED: usize = 32 << 10;
 
-/// Cycles to load a word of a table that does not stay there, for one group of lanes. Several groups share the load, and
-/// a window that suits one group costs them a few hundredths.
+/// Cycles to load a word of a table that does not stay there, for one group of lanes. Several groups share
+/// the load, and a window that suits one group costs them a few hundredths.
 const LOAD: f64 = 0.3;
 
-/// Cycles for one factor of a power of a fixed base with windows of `window` bits: a read from a shared table and a
-/// product.
+/// Cycles for one factor of a power of a fixed base with windows of `window` bits: a read from a shared table
+/// and a product.
 pub(crate) fn shared_factor(path: CpuPath, bits: usize, window: u32) -> f64 {
     let words = path.digits(bits) << window;
     let load = if 8 * words <= CACHED { 0.0 } else { LOAD };
@@ -123,8 +123,8 @@ const fn has_division(path: CpuPath) -> bool {
     }
 }
 
-/// Groups of lanes that one thread takes at a time: single products are too short to be handed out one group at a
-/// time.
+/// Groups of lanes that one thread takes at a time: single products are too short to be handed out one group
+/// at a time.
 pub(crate) fn grain(op: Op, bits: usize) -> usize {
     match op {
         Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => 1,
@@ -166,8 +166,8 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
     count.max(1) as f64 * cycles / at_once(limbs, count.max(1), threads)
 }
 
-/// Numbers of `limbs` limbs that `threads` threads compute in the time of one. Items share the threads. If there are more threads
-/// than items, two threads share an item.
+/// Numbers of `limbs` limbs that `threads` threads compute in the time of one. Items share the threads. If
+/// there are more threads than items, two threads share an item.
 fn at_once(limbs: usize, count: usize, threads: usize) -> f64 {
     let threads_of_item = (threads as f64 / count as f64).min(2.0);
     if threads_of_item <= 1.0 {
@@ -182,13 +182,15 @@ fn at_once(limbs: usize, count: usize, threads: usize) -> f64 {
     count as f64 * (1.0 + (threads_of_item - 1.0) * second)
 }
 
-/// Cycles of an inverse by division steps: as many batches of 62 steps as the bits ask for, each a pass over the limbs.
+/// Cycles of an inverse by division steps: as many batches of 62 steps as the bits ask for, each a pass over
+/// the limbs.
 fn division_steps(bits: usize) -> f64 {
     let limbs = bits.div_ceil(64) as f64;
     2.9 * bits as f64 / 62.0 * (450.0 + 11.0 * limbs)
 }
 
-/// Cycles of a greatest common divisor by half-gcd: a product of every length, and as many levels as the length halves.
+/// Cycles of a greatest common divisor by half-gcd: a product of every length, and as many levels as the
+/// length halves.
 fn half_gcd(multiplier: &Multiplier, bits: usize) -> f64 {
     let limbs = bits.div_ceil(64).max(2);
     8.0 * long_product(multiplier, limbs) * (limbs as f64).log2()

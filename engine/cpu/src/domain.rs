@@ -28,8 +28,8 @@ pub(crate) struct Domain<K: Kernel> {
     reciprocal: OnceLock<Rows>,
 }
 
-/// The bound that a computation promises for the residues that it leaves. It decides how many times a multiple of N is subtracted before they
-/// are stored.
+/// The bound that a computation promises for the residues that it leaves. It decides how many times a
+/// multiple of N is subtracted before they are stored.
 pub(crate) enum Residue {
     /// It is below 4N.
     Wide,
@@ -228,8 +228,9 @@ impl<K: Kernel> Domain<K> {
     /// Loads one number of declared width `bits` per lane into `out`, as plain residues (not in Montgomery
     /// form). The numbers may be of any size. The time depends on the declared width only.
     ///
-    /// Numbers below `R / 2^ROOM` are copied. Longer numbers are divided if there is a reciprocal. Otherwise they are reduced by Horner's
-    /// rule over chunks below R/32; each step is one product and one sum, and its result is below `2.2 N + R/32`.
+    /// Numbers below `R / 2^ROOM` are copied. Longer numbers are divided if there is a reciprocal. Otherwise
+    /// they are reduced by Horner's rule over chunks below R/32; each step is one product and one sum, and
+    /// its result is below `2.2 N + R/32`.
     pub(crate) fn load(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         let capacity = K::WIDTH as usize * self.kernel.digits() - K::ROOM;
         if bits <= capacity {
@@ -283,11 +284,11 @@ impl<K: Kernel> Domain<K> {
         self.kernel.square(x, times, &mut work.scratch);
     }
 
-    /// Makes the reciprocal of the one modulus of all lanes, and what else divisions need, if the kernel has a use for it. It pays off from
-    /// the second group of lanes on.
+    /// Makes the reciprocal of the one modulus of all lanes, and what else divisions need, if the kernel has
+    /// a use for it. It pays off from the second group of lanes on.
     ///
-    /// `R^2 - (R^2 mod N)` is a multiple of N. Their quotient is less than R times `2^(2 WIDTH)`, and the product with the inverse of
-    /// N modulo that power of two, which divides `R^2`.
+    /// `R^2 - (R^2 mod N)` is a multiple of N. Their quotient is less than R times `2^(2 WIDTH)`, and the
+    /// product with the inverse of N modulo that power of two, which divides `R^2`.
     pub(crate) fn prepare_division(&self, modulus: &Modulus) {
         let digits = self.kernel.digits();
         let fits = digits >= RECIPROCAL && digits == Self::digits_for(modulus.bits());
@@ -311,7 +312,8 @@ impl<K: Kernel> Domain<K> {
         });
     }
 
-    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is a remainder, or below `2.3 N`.
+    /// `x <- x y mod N`, or the square of x, for plain numbers as [`Domain::load`] leaves them. The result is
+    /// a remainder, or below `2.3 N`.
     pub(crate) fn multiply_plain(&self, x: &mut [u64], y: Option<&[u64]>, work: &mut Workspace) -> Residue {
         let dividend = y.map_or(Dividend::Square, Dividend::Product);
         if self.divide(x, dividend, work) {
@@ -331,8 +333,8 @@ impl<K: Kernel> Domain<K> {
         self.reciprocal.get().map_or(0, |_| 2 * K::WIDTH as usize * self.kernel.digits() - 4)
     }
 
-    /// The remainders of one number per lane, of a declared width of at most [`Domain::dividend_bits`], below `1.07 N`. The time
-    /// depends on the declared width only.
+    /// The remainders of one number per lane, of a declared width of at most [`Domain::dividend_bits`], below
+    /// `1.07 N`. The time depends on the declared width only.
     pub(crate) fn remainder(&self, numbers: &[&[u64]], bits: usize, out: &mut [u64], work: &mut Workspace) {
         let digits = 2 * self.kernel.digits();
         let [mut wide, mut limbs] = std::mem::take(&mut work.wide);

@@ -23,8 +23,8 @@ const TOGETHER: usize = 16;
 
 /// One base and one odd modulus, with tables of powers.
 ///
-/// The tables are made when they are first needed and kept: one for secret exponents, one for public exponents. All
-/// threads read the same tables. They are zeroized on drop.
+/// The tables are made when they are first needed and kept: one for secret exponents, one for public
+/// exponents. All threads read the same tables. They are zeroized on drop.
 pub struct FixedBase {
     path: CpuPath,
     modulus: Modulus,
@@ -42,8 +42,8 @@ impl FixedBase {
         [&self.secret, &self.public].into_iter().filter_map(OnceLock::get).map(Table::bytes).sum()
     }
 
-    /// The table of a layout, made now if it is not there. If two threads come first at the same time, both may make
-    /// it, and one is kept: a thread of the pool must not wait for another.
+    /// The table of a layout, made now if it is not there. If two threads come first at the same time, both
+    /// may make it, and one is kept: a thread of the pool must not wait for another.
     fn table<K: Kernel>(&self, cpu: &Cpu, domain: &Domain<K>, layout: Layout) -> &Table {
         let kept = match layout {
             Layout::DigitByDigit => &self.secret,
@@ -69,9 +69,9 @@ impl FixedBase {
 }
 
 impl Cpu {
-    /// Prepares a base for powers modulo an odd number of at least 3, by exponents of at most `exponent_bits` bits. `None`
-    /// if this backend computes powers modulo this number by algorithms that have no tables for it, or if tables would
-    /// be too long.
+    /// Prepares a base for powers modulo an odd number of at least 3, by exponents of at most `exponent_bits`
+    /// bits. `None` if this backend computes powers modulo this number by algorithms that have no tables for
+    /// it, or if tables would be too long.
     #[must_use]
     pub fn fixed_base(
         &self,
@@ -102,9 +102,9 @@ impl Cpu {
         groups * factors * cost::shared_factor(fixed.path, fixed.modulus.bits(), window) / cost::CLOCK
     }
 
-    /// The powers of a base by `count` secret exponents, whose declared width is not greater than the base was
-    /// prepared for. Neither time nor addresses depend on the base and on the exponents. `watch` counts the powers; if it
-    /// is stopped, the powers that are left are zero.
+    /// The powers of a base by `count` secret exponents, whose declared width is not greater than the base
+    /// was prepared for. Neither time nor addresses depend on the base and on the exponents. `watch` counts
+    /// the powers; if it is stopped, the powers that are left are zero.
     pub fn pow_fixed_base(
         &self,
         fixed: &FixedBase,
@@ -186,8 +186,8 @@ impl Cpu {
         self.record(Method::Lanes(fixed.path).path(), variant, Some(window));
     }
 
-    /// Computes `count` powers on all threads, in blocks of some groups of lanes. `compute` writes a power in Montgomery
-    /// form for each lane of its block, one group of lanes after the other.
+    /// Computes `count` powers on all threads, in blocks of some groups of lanes. `compute` writes a power in
+    /// Montgomery form for each lane of its block, one group of lanes after the other.
     fn fixed_blocks<K: Kernel>(
         &self,
         fixed: &FixedBase,

@@ -14,12 +14,14 @@ use modmill_core::{Error, KERNEL_MAX_BITS, Plan};
 pub enum Inverter {
     /// Division steps, in constant time.
     DivisionSteps,
-    /// Half-gcd for numbers longer than [`KERNEL_MAX_BITS`], in time that depends on them; division steps for shorter ones.
+    /// Half-gcd for numbers longer than [`KERNEL_MAX_BITS`], in time that depends on them; division steps for
+    /// shorter ones.
     HalfGcd(Multiplier),
 }
 
 impl Inverter {
-    /// `a^-1 mod N` in as many limbs as the modulus has, whose highest limb is not zero; `None` if there is none.
+    /// `a^-1 mod N` in as many limbs as the modulus has, whose highest limb is not zero; `None` if there is
+    /// none.
     #[must_use]
     pub fn invert(&self, a: &[u64], modulus: &[u64]) -> Option<Residue> {
         match self {

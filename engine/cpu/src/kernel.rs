@@ -24,12 +24,15 @@ pub(crate) enum Dividend<'a> {
 pub(crate) struct Division<K> {
     /// The words of the constants of a modulus; the argument is the number of its digits.
     pub(crate) constant_words: fn(usize) -> usize,
-    /// Completes the constants of the moduli. They begin with `2^WIDTH floor(R^2 / N)` in `digits + RECIPROCAL` digits.
+    /// Completes the constants of the moduli. They begin with `2^WIDTH floor(R^2 / N)` in
+    /// `digits + RECIPROCAL` digits.
     pub(crate) complete: fn(&K, &mut [u64]),
-    /// The words of working memory that [`Division::remainder`] needs; the argument is the number of digits of the moduli.
+    /// The words of working memory that [`Division::remainder`] needs; the argument is the number of digits
+    /// of the moduli.
     pub(crate) scratch_words: fn(usize) -> usize,
-    /// Replaces the first number by the remainder of the dividend, below `1.07 N`. The moduli have more than `WIDTH (digits - 1) - 4`
-    /// bits, and three digits at least. The third argument is the constants of the moduli, the last is working memory.
+    /// Replaces the first number by the remainder of the dividend, below `1.07 N`. The moduli have more than
+    /// `WIDTH (digits - 1) - 4` bits, and three digits at least. The third argument is the constants of the
+    /// moduli, the last is working memory.
     pub(crate) remainder: fn(&K, &mut [u64], Dividend<'_>, &[u64], &mut [u64]),
 }
 
@@ -115,7 +118,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
         lanes::join::<Self>(rows, limbs, numbers, stride);
     }
 
-    /// [`lanes::reduce_once`], with the instructions of the kernel. `space` is as long as x, and holds anything afterwards.
+    /// [`lanes::reduce_once`], with the instructions of the kernel. `space` is as long as x, and holds
+    /// anything afterwards.
     fn reduce_once(_token: Self::Token, x: &mut [u64], m: &[u64], _space: &mut [u64]) {
         lanes::reduce_once::<Self>(x, m);
     }
@@ -129,10 +133,10 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
 
 /// The operations that kernels for whole batches add to those of a [`Kernel`].
 pub(crate) trait BatchKernel: Kernel {
-    /// Reads one entry for each lane of some groups of lanes from a table that all lanes share, and writes the entries to
-    /// `out`, one group after the other. Lane l of group g reads entry `indices[g LANES + l]`. The table has 16, 32, 64, 128
-    /// or 256 entries; word `i entries + d` is digit i of entry d. Neither the instructions nor the addresses depend on the
-    /// indices.
+    /// Reads one entry for each lane of some groups of lanes from a table that all lanes share, and writes
+    /// the entries to `out`, one group after the other. Lane l of group g reads entry `indices[g LANES + l]`.
+    /// The table has 16, 32, 64, 128 or 256 entries; word `i entries + d` is digit i of entry d. Neither the
+    /// instructions nor the addresses depend on the indices.
     fn select_shared(&self, table: &[u64], indices: &[u64], out: &mut [u64]);
 
     /// Full products `x y` of plain digits. `out` has the length of both factors together.

@@ -6,7 +6,8 @@
 use crate::kernel::{Kernel, MAX_LANES};
 use modmill_core::mask;
 
-/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs in `lanes` lanes.
+/// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs in `lanes`
+/// lanes.
 #[must_use]
 pub(crate) fn limb_words(lanes: usize, count: usize) -> usize {
     (count + 2) * lanes
@@ -107,7 +108,8 @@ pub(crate) fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES
     below
 }
 
-/// Keeps the digits of the lanes whose bit is one, and clears those of the others. Missing lanes repeat the last bit.
+/// Keeps the digits of the lanes whose bit is one, and clears those of the others. Missing lanes repeat the
+/// last bit.
 pub(crate) fn keep<K: Kernel>(x: &mut [u64], bits: &[&[u64]]) {
     let kept: [u64; MAX_LANES] =
         std::array::from_fn(|lane| mask::from_bit(bits[lane.min(bits.len() - 1)][0]));

@@ -1,4 +1,5 @@
-//! Products of several powers modulo one number for each item: interleaved windows with one chain of squarings.
+//! Products of several powers modulo one number for each item: interleaved windows with one chain of
+//! squarings.
 
 use crate::backend::Cpu;
 use crate::cost;
@@ -10,8 +11,8 @@ use crate::pow::{PublicFactors, SecretFactors, fixed_windows};
 use crate::run::numbers;
 use modmill_core::{Batch, Error, Job, Op, Operand, Request, limbs};
 
-/// The most powers that share a chain of squarings. Their tables pass through the cache for every window, and with
-/// sixteen powers a chain is a fiftieth of the work.
+/// The most powers that share a chain of squarings. Their tables pass through the cache for every window, and
+/// with sixteen powers a chain is a fiftieth of the work.
 const TOGETHER: usize = 16;
 
 /// Powers whose product is wanted: for each item one base and one exponent of every power.
@@ -38,11 +39,12 @@ impl Powers<'_> {
 }
 
 impl Cpu {
-    /// The products of some powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo the modulus of
-    /// item i. `job` has the items and the moduli. `None` if this backend computes such powers by algorithms that do not
-    /// interleave.
+    /// The products of some powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo
+    /// the modulus of item i. `job` has the items and the moduli. `None` if this backend computes such powers
+    /// by algorithms that do not interleave.
     ///
-    /// For [`Op::Pow`] neither time nor addresses depend on bases and exponents. [`Op::PowVartime`] takes public exponents.
+    /// For [`Op::Pow`] neither time nor addresses depend on bases and exponents. [`Op::PowVartime`] takes
+    /// public exponents.
     pub fn multi_pow(&self, op: Op, job: &Job<'_>, powers: &Powers<'_>) -> Result<Option<Batch>, Error> {
         let Some(longest) = powers.lengths(op, job).into_iter().max() else { return Ok(None) };
         let request = Request::of(op, job).exponents_of(longest);

@@ -1,7 +1,7 @@
 //! Memory that runs out in the middle of a computation.
 //!
-//! Transforms take memory deep inside of products, many times as much as their numbers. The error unwinds to the call, past the
-//! code between, which has answers or nothing.
+//! Transforms take memory deep inside of products, many times as much as their numbers. The error unwinds to
+//! the call, past the code between, which has answers or nothing.
 
 use modmill_core::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -101,7 +101,8 @@ impl CpuPath {
         with_kernel!(self, K, _token => K::LANES)
     }
 
-    /// Whether a batch goes to the kernel for two numbers, because the lanes of the path would be nearly empty.
+    /// Whether a batch goes to the kernel for two numbers, because the lanes of the path would be nearly
+    /// empty.
     pub(crate) fn takes_a_pair(self, op: Op, bits: usize, count: usize) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]

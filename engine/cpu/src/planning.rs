@@ -122,8 +122,8 @@ impl Cpu {
         }
     }
 
-    /// Whether a product modulo a number used once is found by division: at every length that kernels take, unless a
-    /// family other than the portable rows is asked for.
+    /// Whether a product modulo a number used once is found by division: at every length that kernels take,
+    /// unless a family other than the portable rows is asked for.
     fn divides(&self, bits: usize) -> bool {
         bits <= KERNEL_MAX_BITS && self.paths.iter().any(|path| matches!(path, CpuPath::Row))
     }

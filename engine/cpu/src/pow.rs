@@ -48,7 +48,8 @@ pub(crate) struct SecretFactors<'d, K: Kernel> {
 }
 
 impl<'d, K: Kernel> SecretFactors<'d, K> {
-    /// The factors of `x^e` for exponents of declared width `bits`. The table is taken from `work` if it fits.
+    /// The factors of `x^e` for exponents of declared width `bits`. The table is taken from `work` if it
+    /// fits.
     pub(crate) fn new(
         domain: &'d Domain<K>,
         x: &[u64],
@@ -224,8 +225,8 @@ impl Factors for PublicFactors<'_> {
     }
 }
 
-/// Multiplies powers in Montgomery form, all by fixed windows of `window` bits: `x` becomes the product of the powers
-/// that `powers` has the factors of. The powers share one chain of squarings.
+/// Multiplies powers in Montgomery form, all by fixed windows of `window` bits: `x` becomes the product of
+/// the powers that `powers` has the factors of. The powers share one chain of squarings.
 pub(crate) fn fixed_windows<K: Kernel>(
     domain: &Domain<K>,
     x: &mut [u64],

@@ -32,8 +32,8 @@ enum Selection {
 }
 
 impl Cpu {
-    /// `A^T r` for vectors r of bits: sums of the selected rows, as vectors with an element for each column. Time and
-    /// addresses do not depend on the bits.
+    /// `A^T r` for vectors r of bits: sums of the selected rows, as vectors with an element for each column.
+    /// Time and addresses do not depend on the bits.
     pub fn multiply_bits(
         &self,
         matrix: &dyn MatrixSource,
@@ -80,8 +80,8 @@ impl Cpu {
         self.install(|| MemoryRows::filled(matrix, |words| sections::fill(matrix, 0..matrix.rows(), words)))
     }
 
-    /// `A^T r` for vectors r in residues, as vectors with an element for each column. Time and addresses do not depend on
-    /// the values.
+    /// `A^T r` for vectors r in residues, as vectors with an element for each column. Time and addresses do
+    /// not depend on the values.
     pub fn multiply_residues(
         &self,
         matrix: &dyn MatrixSource,
@@ -178,8 +178,8 @@ impl Sums {
     }
 }
 
-/// The rows of a group from row `first` of the section on, cut to some words. Beyond the last row, the last one again: the
-/// caller multiplies it by zero.
+/// The rows of a group from row `first` of the section on, cut to some words. Beyond the last row, the last
+/// one again: the caller multiplies it by zero.
 fn group<'a>(
     section: &Section<'a>,
     first: usize,
@@ -212,7 +212,8 @@ fn masked_sums(
     }
 }
 
-/// The sums of the selected rows for public bits. Only these rows are read; those of a block are in the cache for all vectors.
+/// The sums of the selected rows for public bits. Only these rows are read; those of a block are in the cache
+/// for all vectors.
 fn sums_vartime(
     section: &Section<'_>,
     rows: Range<usize>,

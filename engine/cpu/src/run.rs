@@ -1,4 +1,5 @@
-//! Running a plan modulo odd numbers: over lanes, over residues, by transforms or by division, on all threads.
+//! Running a plan modulo odd numbers: over lanes, over residues, by transforms or by division, on all
+//! threads.
 
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::ifma::pair::Pair;
@@ -147,7 +148,8 @@ impl Cpu {
         })
     }
 
-    /// Runs a job one group of lanes after the other, on all threads. `compute` leaves plain residues in its last argument.
+    /// Runs a job one group of lanes after the other, on all threads. `compute` leaves plain residues in its
+    /// last argument.
     pub(crate) fn run_groups<K: Kernel>(
         &self,
         token: K::Token,
@@ -210,8 +212,8 @@ impl Cpu {
         Ok(answers)
     }
 
-    /// Residue number systems. Items whose modulus shares a prime with the base go into the lanes of the portable
-    /// kernel.
+    /// Residue number systems. Items whose modulus shares a prime with the base go into the lanes of the
+    /// portable kernel.
     fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Result<Batch, Error> {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
         rns::run(&self.workers.pool, job, otherwise, |domain, item, out| {

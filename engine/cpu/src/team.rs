@@ -1,11 +1,12 @@
 //! Teams: threads that stay awake while they share one long number.
 //!
-//! A long number is computed in many short phases, and threads share each phase. A thread without work soon falls asleep, and
-//! waking it takes longer than a phase. So for as long as a number is computed, the other threads of the pool look for work
-//! without a pause. A phase then costs less than a microsecond in addition to its work.
+//! A long number is computed in many short phases, and threads share each phase. A thread without work soon
+//! falls asleep, and waking it takes longer than a phase. So for as long as a number is computed, the other
+//! threads of the pool look for work without a pause. A phase then costs less than a microsecond in addition
+//! to its work.
 //!
-//! A thread that finds no work for a while leaves the team. The next phase calls it back. So a thread can never wait forever,
-//! whatever it was doing when it joined.
+//! A thread that finds no work for a while leaves the team. The next phase calls it back. So a thread can
+//! never wait forever, whatever it was doing when it joined.
 
 use modmill_core::sync::Mutex;
 use rayon::ThreadPool;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time after which a thread without work lets other programs run first, or leaves if there is no number. It is longer than
-/// most pauses between phases.
+/// The time after which a thread without work lets other programs run first, or leaves if there is no number.
+/// It is longer than most pauses between phases.
 const EAGER: Duration = Duration::from_micros(50);
 
 /// The time after which a thread without work leaves although there are numbers.
@@ -66,7 +67,8 @@ thread_local! {
 }
 
 impl Team {
-    /// Runs `work`, which computes a number on a thread of the pool. The phases of `work` call the other threads.
+    /// Runs `work`, which computes a number on a thread of the pool. The phases of `work` call the other
+    /// threads.
     pub(crate) fn lead<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
         /// A team, and what its leader did before. The leader goes on with that even after a panic.
         struct Leading<'a>(&'a Team, Role);
@@ -132,8 +134,8 @@ pub(crate) fn is_leading() -> bool {
 
 /// Runs `work` on every task. Half of the threads take tasks from the front, and half of them from the back.
 ///
-/// So phases with the same order of tasks leave most data with the thread that has it in its cache. A thread that is late takes
-/// fewer tasks, and nobody waits for a thread that has none.
+/// So phases with the same order of tasks leave most data with the thread that has it in its cache. A thread
+/// that is late takes fewer tasks, and nobody waits for a thread that has none.
 pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, work: impl Fn(T) + Sync) {
     let threads = rayon::current_num_threads().min(tasks.size_hint().1.unwrap_or(usize::MAX));
     let tasks = Mutex::new(tasks);
@@ -178,8 +180,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Waits for the threads that still have tasks. A thread that waits in the pool instead lets other programs run at once, which
-/// may take longer than many phases, or falls asleep.
+/// Waits for the threads that still have tasks. A thread that waits in the pool instead lets other programs
+/// run at once, which may take longer than many phases, or falls asleep.
 fn wait_for(busy: &AtomicUsize) {
     let mut since = None;
     while busy.load(Ordering::Acquire) > 0 {

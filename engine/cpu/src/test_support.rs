@@ -37,8 +37,8 @@ impl Random {
     }
 }
 
-/// Checks reads from a table that all lanes share against plain indices, for one group of lanes and for three: every
-/// entry in every lane, then random ones.
+/// Checks reads from a table that all lanes share against plain indices, for one group of lanes and for
+/// three: every entry in every lane, then random ones.
 pub(crate) fn check_shared_reads<const LANES: usize>(read: impl Fn(&[u64], &[u64], &mut [u64])) {
     let mut random = Random(11);
     for window in 4..=8 {

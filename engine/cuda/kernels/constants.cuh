@@ -1,8 +1,8 @@
 // The constants of a modulus for Montgomery arithmetic, and the reduction of long numbers: plain integer
 // code with one thread per number, the same for every family.
 //
-// Everything is one step, t <- (t 2^b + d) mod N with b <= 28: a quotient estimated in floating point
-// from the top words and one multiply-subtract. What it leaves is below 3N, and two masked corrections at the end
+// Everything is one step, t <- (t 2^b + d) mod N with b <= 28: a quotient estimated in floating point from
+// the top words and one multiply-subtract. What it leaves is below 3N, and two masked corrections at the end
 // bring it below N.
 #pragma once
 
@@ -61,10 +61,10 @@ FOR_WORDS
         unit = top <= 17 ? double_of((u64)(1023 - 32 * ((int)top - 2)) << 52) : 0;
     }
 
-    // Bound: N has a word at top or top - 1, so its leading words are at least 2^32 (or all of N, when
-    // it is one limb). Cutting off what follows moves the quotient, below 3 2^28, by less than a quarter up or a
-    // sixteenth down, and rounding by less than 2^-20: the estimate less one leaves a remainder above zero and
-    // below 3N.
+    // Bound: N has a word at top or top - 1, so its leading words are at least 2^32 (or all of N, when it is
+    // one limb). Cutting off what follows moves the quotient, below 3 2^28, by less than a quarter up or a
+    // sixteenth down, and rounding by less than 2^-20: the estimate less one leaves a remainder above zero
+    // and below 3N.
     DEVICE void step(u32 bits, u32 digit) {
         subtract((leading(t, WORDS + 1) * (double)(1u << bits) + digit * unit) * reciprocal, bits, digit);
     }

@@ -7,7 +7,8 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// Whether a field of a structure is where the host puts it. NVRTC has no offsetof; this is how its front end spells it.
+// Whether a field of a structure is where the host puts it. NVRTC has no offsetof; this is how its front end
+// spells it.
 #ifdef MODMILL_EMULATOR
 #define AT(Structure, field, offset) (__builtin_offsetof(Structure, field) == offset)
 #else
@@ -63,8 +64,8 @@ CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 // Tells the compiler of a called function that a pointer is to global memory.
 DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
 
-// Copies by a thread from global to shared memory, of 16 bytes and of a word of 8. `finish_words` waits for all of the
-// thread's copies. From 8.0 on they go on during the arithmetic; before, they are done at once.
+// Copies by a thread from global to shared memory, of 16 bytes and of a word of 8. `finish_words` waits for
+// all of the thread's copies. From 8.0 on they go on during the arithmetic; before, they are done at once.
 #if __CUDA_ARCH__ >= 800
 DEVICE void start_quad(u32 to, const char* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
@@ -155,8 +156,8 @@ DEVICE void warp_barrier() { __syncwarp(); }
 // Memory written by a thread of the block is seen by the others after this.
 DEVICE void block_barrier() { __syncthreads(); }
 
-// Communication of blocks: a number that each gets once, in the order in which they start; and words that are zero until
-// another block has published them, which must have started before.
+// Communication of blocks: a number that each gets once, in the order in which they start; and words that are
+// zero until another block has published them, which must have started before.
 DEVICE u32 next_number(u32* counter) { return atomicAdd(counter, 1); }
 DEVICE void publish(u32* place, u32 word) { *(volatile u32*)place = word; }
 DEVICE u32 awaited(const u32* place) {

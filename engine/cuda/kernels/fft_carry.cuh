@@ -1,8 +1,9 @@
 // Turns coefficients into words: the sum of c_k 2^(k DIGIT_BITS).
 //
-// A thread computes a chunk of the result: the DIGIT_BITS words that 32 coefficients begin in. They begin at the same
-// bits of the chunk in every thread, which the compiler knows. The thread adds them up; what goes beyond its words is below
-// 2^64 and added by its neighbour. From then on only single carries are left (`fft_chain.cuh`).
+// A thread computes a chunk of the result: the DIGIT_BITS words that 32 coefficients begin in. They begin at
+// the same bits of the chunk in every thread, which the compiler knows. The thread adds them up; what goes
+// beyond its words is below 2^64 and added by its neighbour. From then on only single carries are left
+// (`fft_chain.cuh`).
 #pragma once
 
 enum { CHUNK_DIGITS = 32, CHUNK_WORDS = DIGIT_BITS };
@@ -40,8 +41,9 @@ DEVICE bool is_all_ones(const u32 (&words)[CHUNK_WORDS]) {
     return all == 0xffffffff;
 }
 
-// Computes the words of a chunk. Returns what goes beyond them, which is below 2^64: coefficients that begin in the chunk are below
-// p 2^(32 CHUNK_WORDS - DIGIT_BITS) (1 + 2^-DIGIT_BITS + ...), and digits have more than one bit.
+// Computes the words of a chunk. Returns what goes beyond them, which is below 2^64: coefficients that begin
+// in the chunk are below p 2^(32 CHUNK_WORDS - DIGIT_BITS) (1 + 2^-DIGIT_BITS + ...), and digits have more
+// than one bit.
 DEVICE u64 add_up(const TwoPoints* points, u32 (&words)[CHUNK_WORDS]) {
     u32 t[3] = {0, 0, 0}; // what was added up so far, above the words that are done
     TwoPoints two;

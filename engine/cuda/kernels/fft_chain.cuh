@@ -1,7 +1,7 @@
-// Carries between the chunks of a number, by look-ahead: a chunk of words generates a carry, or passes one on if
-// it is all ones. Within a warp the carries into all chunks come out of one addition of the bits "passes on" and
-// "generates"; the warps of a block and the blocks of a number are chained the same way. (The thesis, section 5.5.)
-// Borrows are chained alike: a chunk passes one on if it is zero.
+// Carries between the chunks of a number, by look-ahead: a chunk of words generates a carry, or passes one on
+// if it is all ones. Within a warp the carries into all chunks come out of one addition of the bits "passes
+// on" and "generates"; the warps of a block and the blocks of a number are chained the same way. (The thesis,
+// section 5.5.) Borrows are chained alike: a chunk passes one on if it is zero.
 #pragma once
 
 // Carries into 32 places and out of them, bit by bit; each place generates one or passes one on, never both.
@@ -10,8 +10,8 @@ DEVICE u64 carries_into(u32 generates, u32 passes, u32 carry) {
     return ((u64)passes + arriving) ^ passes;
 }
 
-// The chunks of a block, one a thread, whose warps tell each other of theirs in shared memory: a word for each of
-// at most eight warps, which nobody may still read.
+// The chunks of a block, one a thread, whose warps tell each other of theirs in shared memory: a word for
+// each of at most eight warps, which nobody may still read.
 struct Chain {
     u32 generates, passes;          // one bit for each chunk of this warp
     u32 warps_generate, warps_pass; // one bit for each warp of the block

@@ -45,9 +45,9 @@ DEVICE u32 digit_at(const CutCall& call, u32 item, u32 at, u32 shift) {
     return digit;
 }
 
-// Point u of a row of several, whose first digit is at this place; called, because it is long. Digits u, u + columns and
-// so on begin at the same bit of their words, because there are 32 columns or a multiple of that. Digits are below 2^31,
-// so that a product and a point are below 2^96 together.
+// Point u of a row of several, whose first digit is at this place; called, because it is long. Digits u, u +
+// columns and so on begin at the same bit of their words, because there are 32 columns or a multiple of that.
+// Digits are below 2^31, so that a product and a point are below 2^96 together.
 DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u, u32 at, u32 shift) {
     u32 first = call.rows == 3 ? row * (u % 3) % 3 : row * (u % 5) % 5;
     u32 turn = call.rows == 3 ? row * (call.columns % 3) % 3 : row * (call.columns % 5) % 5;
@@ -61,8 +61,8 @@ DEVICE_CALLED u64 sum_of_digits(const CutCall& call, u32 item, u32 row, u32 u, u
     return point;
 }
 
-// HALF: there is one row, no digit in its upper half, so that the first level only multiplies, and no addend. ONE: there is
-// one row. SEVERAL: there are more.
+// HALF: there is one row, no digit in its upper half, so that the first level only multiplies, and no addend.
+// ONE: there is one row. SEVERAL: there are more.
 enum Digits { HALF, ONE, SEVERAL };
 
 template <int R, Digits KIND> DEVICE void cut_and_transform(const CutCall& call) {

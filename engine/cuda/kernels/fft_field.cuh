@@ -71,8 +71,8 @@ DEVICE Lazy shifted(const Lazy& x, u32 shift) {
 // A multiple of p, 2^8 p, that makes anything above -2^71 positive.
 DEVICE Lazy raised(const Lazy& x) { return x + Lazy{{0x100, 0xffffff00, 0xff}}; }
 
-// Reduces 0 <= x < 2^96 to 64 bits: x = top 2^64 + rest is top (2^32 - 1) + rest. If that overflows, what is left
-// is at most 2^64 - 2^33, and 2^64 is added once more as 2^32 - 1.
+// Reduces 0 <= x < 2^96 to 64 bits: x = top 2^64 + rest is top (2^32 - 1) + rest. If that overflows, what is
+// left is at most 2^64 - 2^33, and 2^64 is added once more as 2^32 - 1.
 DEVICE u64 folded(const Lazy& x) {
     u64 sum = mad_wide_cc(x.w[2], EPSILON, pair_of(x.w[0], x.w[1]));
     return (u64)addc(0, 0) * EPSILON + sum;
@@ -92,7 +92,8 @@ DEVICE u64 product(u64 a, u64 b) {
     u32 wrapped = subc(0, 0);
     t0 = sub_cc(t0, wrapped);
     t1 = subc(t1, 0);
-    // Adds r2 (2^32 - 1), which is at most 2^64 - 2^33 + 1, so that adding 2^32 - 1 for a carry does not carry again.
+    // Adds r2 (2^32 - 1), which is at most 2^64 - 2^33 + 1, so that adding 2^32 - 1 for a carry does not
+    // carry again.
     u64 sum = mad_wide_cc(r2, EPSILON, pair_of(t0, t1));
     return (u64)addc(0, 0) * EPSILON + sum;
 }

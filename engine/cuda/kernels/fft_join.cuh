@@ -1,5 +1,6 @@
-// Turns the rows of a transform of several, after the last pass back, into coefficients in order: coefficient v is the sum
-// of point v modulo `columns` of each row r, times root^(-r v). It stands where one of these points was.
+// Turns the rows of a transform of several, after the last pass back, into coefficients in order: coefficient
+// v is the sum of point v modulo `columns` of each row r, times root^(-r v). It stands where one of these
+// points was.
 #pragma once
 
 // The argument of these kernels.

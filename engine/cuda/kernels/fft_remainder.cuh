@@ -1,12 +1,13 @@
 // The last step of Barrett's reduction: r = x - q d - k d, for the largest k that leaves r not negative.
 //
-// The quotient q is too small by less than 2^20: 3 or 4 for a product of two numbers below d, more for a sum of products.
-// The kernel gets y instead of q d: y is congruent to q d modulo 2^s - 1, where s is at least the bits of d's words. Words
-// above s bits are added to the s bits below: the difference of x and y is then x - q d - c (2^s - 1), with a small c. Its
-// lowest word tells c, because the lowest word of q d is the product of the lowest words of q and d.
+// The quotient q is too small by less than 2^20: 3 or 4 for a product of two numbers below d, more for a sum
+// of products. The kernel gets y instead of q d: y is congruent to q d modulo 2^s - 1, where s is at least
+// the bits of d's words. Words above s bits are added to the s bits below: the difference of x and y is then
+// x - q d - c (2^s - 1), with a small c. Its lowest word tells c, because the lowest word of q d is the
+// product of the lowest words of q and d.
 //
-// A block computes one item, and a thread a chunk of eight words at a time. The leading words of x - q d and of d tell k or
-// k - 1: the sign of the difference for the larger one decides.
+// A block computes one item, and a thread a chunk of eight words at a time. The leading words of x - q d and
+// of d tell k or k - 1: the sign of the difference for the larger one decides.
 #pragma once
 
 enum { CHUNK = 8 };
@@ -31,8 +32,8 @@ static_assert(sizeof(RemainderCall) == 104 && AT(RemainderCall, x, 0) && AT(Rema
               AT(RemainderCall, wrap, 96) && AT(RemainderCall, offset, 100),
               "RemainderCall, as in Rust");
 
-// Leading words of a difference: two above the divisor's words, and the six highest words of the divisor. At most 127
-// leading bits of these six are zero, so that they hold at least 65 bits of the divisor.
+// Leading words of a difference: two above the divisor's words, and the six highest words of the divisor. At
+// most 127 leading bits of these six are zero, so that they hold at least 65 bits of the divisor.
 enum { LEADING = 8 };
 
 // -c: the lowest word of x - q d less that of x - y. It is a small number.
@@ -43,8 +44,9 @@ DEVICE int missing(const RemainderCall& call, u32 item) {
     return (int)(y[0] + y[call.wrap] - upper - q * row_of(call.divisor, item)[0]);
 }
 
-// x - y - k d of a chunk. Returns the borrow out of the chunk plus 2: the borrow is at least -2 and at most k + 2. Every
-// chunk but the first adds that 2 again. `adjustment` is added to the lowest word and subtracted from the word s bits up.
+// x - y - k d of a chunk. Returns the borrow out of the chunk plus 2: the borrow is at least -2 and at most
+// k + 2. Every chunk but the first adds that 2 again. `adjustment` is added to the lowest word and subtracted
+// from the word s bits up.
 DEVICE u32 subtract(const RemainderCall& call, u32 item, u32 k, u32 chunk, int adjustment, u32 (&words)[CHUNK]) {
     const u32 *x = row_of(call.x, item), *y = row_of(call.y, item), *d = row_of(call.divisor, item);
     long long rest = chunk == 0 ? adjustment : 2; // above -2^53, below 2^34
@@ -78,8 +80,8 @@ DEVICE bool is_zero(const u32 (&words)[CHUNK]) {
     return any == 0;
 }
 
-// Computes x - y - k d, tile by tile from the lowest, in two words more than d has; writes it if STORE. Returns its leading
-// words, of which the highest is all ones if the difference is negative.
+// Computes x - y - k d, tile by tile from the lowest, in two words more than d has; writes it if STORE.
+// Returns its leading words, of which the highest is all ones if the difference is negative.
 template <bool STORE> DEVICE const u32* difference(const RemainderCall& call, u32 k, int adjustment, u32* shared) {
     u32 item = blockIdx.x, thread = threadIdx.x;
     u32 *borrows = shared, *chain_place = shared + blockDim.x + 1, *leading = chain_place + blockDim.x / 32;
@@ -122,8 +124,8 @@ DEVICE double leading_of_divisor(const RemainderCall& call) {
     return value;
 }
 
-// The largest k, or one less. The quotient of the leading words is within 2^-30 of that of the whole numbers: they have 65 bits of
-// the divisor, doubles have 53 bits, and k is below 2^20.
+// The largest k, or one less. The quotient of the leading words is within 2^-30 of that of the whole numbers:
+// they have 65 bits of the divisor, doubles have 53 bits, and k is below 2^20.
 DEVICE u32 estimate(const RemainderCall& call, const u32* leading) {
     double value = 0;
     for (int i = LEADING - 1; i >= 0; i--) value = value * 4294967296.0 + leading[i];

@@ -8,7 +8,8 @@
 //     seconds  those of a run of 256, a distance of 16 apart
 //     firsts   sixteen neighbours
 //
-// The outer arrangement, which is thirds for long rows and seconds for short ones, is that of points in memory.
+// The outer arrangement, which is thirds for long rows and seconds for short ones, is that of points in
+// memory.
 #pragma once
 
 // The argument of these kernels.
@@ -102,8 +103,9 @@ template <bool LONG> struct Rows {
     }
 };
 
-// The place of this thread's points of a row, in the outer arrangement, and whether the row exists. Transforms that
-// are kept lie in the same places, each thread's points where it reads them, so that neighbours read neighbours.
+// The place of this thread's points of a row, in the outer arrangement, and whether the row exists.
+// Transforms that are kept lie in the same places, each thread's points where it reads them, so that
+// neighbours read neighbours.
 struct Place {
     u64 first;
     u32 step;
@@ -130,9 +132,9 @@ template <bool LONG> DEVICE void store(u64* points, const u64 (&x)[16], u32 coun
 
 enum Factor { ITSELF, TRANSFORMED, PLAIN };
 
-// a <- a b, points transformed there and back; b is a itself, kept as a transform, or transformed here. If OWN_WORDS,
-// shared memory has sixteen words more for every thread, where b waits for its turn, and then the transform of a.
-// Otherwise b is read when its turn comes, and the transform of a waits in registers.
+// a <- a b, points transformed there and back; b is a itself, kept as a transform, or transformed here. If
+// OWN_WORDS, shared memory has sixteen words more for every thread, where b waits for its turn, and then the
+// transform of a. Otherwise b is read when its turn comes, and the transform of a waits in registers.
 template <bool LONG, Factor B> DEVICE void rows_product(const RowsCall& call) {
     SHARED_POOL(u64, pool);
     u64* own = pool + shared_place(ROW_POINTS) + threadIdx.x;

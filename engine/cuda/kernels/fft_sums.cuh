@@ -1,7 +1,8 @@
-// Sums of products of transforms that were kept, point by point: for each term one transform times a sum of transforms.
+// Sums of products of transforms that were kept, point by point: for each term one transform times a sum of
+// transforms.
 //
-// A block has 64 points of four sums, so that a warp computes one sum and follows one list. Sums that stand together often
-// share their transforms, whose points are then in the block's cache.
+// A block has 64 points of four sums, so that a warp computes one sum and follows one list. Sums that stand
+// together often share their transforms, whose points are then in the block's cache.
 #pragma once
 
 enum { SUM_POINTS = 64 };

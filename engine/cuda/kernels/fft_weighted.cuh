@@ -1,7 +1,8 @@
-// Sums of numbers with small weights, word by word: coefficients of 2^(32 k) that `fft_carry.cuh` makes numbers of.
+// Sums of numbers with small weights, word by word: coefficients of 2^(32 k) that `fft_carry.cuh` makes
+// numbers of.
 //
-// Weights may be secret: every number is read, whatever its weight. A thread has one word of sixteen sums, and four numbers
-// at a time: an instruction adds the products of four bytes of a column with four weights.
+// Weights may be secret: every number is read, whatever its weight. A thread has one word of sixteen sums,
+// and four numbers at a time: an instruction adds the products of four bytes of a column with four weights.
 #pragma once
 
 enum { WEIGHTED_SUMS = 16, WEIGHTED_NUMBERS = 4 };

@@ -1,5 +1,5 @@
-// Numbers as the host hands them to kernels. A structure that the host hands over has the same name, fields and
-// offsets in Rust, and both sides assert the offsets.
+// Numbers as the host hands them to kernels. A structure that the host hands over has the same name, fields
+// and offsets in Rust, and both sides assert the offsets.
 #pragma once
 
 // Numbers of a batch: item i starts at word i * stride, least significant word first. A stride of 0

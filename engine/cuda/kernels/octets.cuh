@@ -1,5 +1,5 @@
-// Conversions between bytes, most significant first, and words, least significant first. A number of either kind has
-// as many words as the other.
+// Conversions between bytes, most significant first, and words, least significant first. A number of either
+// kind has as many words as the other.
 #pragma once
 
 DEVICE u32 reversed(u32 word) { return word >> 24 | (word >> 8 & 0xff00) | (word << 8 & 0xff0000) | word << 24; }
@@ -36,7 +36,8 @@ static_assert(sizeof(Release) == 48 && AT(Release, numbers, 0) && AT(Release, fo
               AT(Release, expected, 16) && AT(Release, octets, 24) && AT(Release, wrong, 32) &&
               AT(Release, words, 40) && AT(Release, count, 44), "Release, as in Rust");
 
-// Writes answers as bytes, one warp per answer. An answer that failed its check becomes zero, and its flag is set.
+// Writes answers as bytes, one warp per answer. An answer that failed its check becomes zero, and its flag is
+// set.
 KERNEL(release, Release) {
     u32 item = (blockIdx.x * BLOCK + threadIdx.x) / 32, lane = threadIdx.x % 32;
     bool exists = item < call.count;

@@ -113,9 +113,9 @@ KERNEL(multiply, Call) {
 }
 #endif
 
-// Chains of `repeat` Montgomery products a <- a b / R, or squares, as the papers measure them: nothing
-// but arithmetic. The answer is divided by R once more, which makes it canonical, unless `keeps_form`: a single product
-// of canonical numbers is below 2N as it is.
+// Chains of `repeat` Montgomery products a <- a b / R, or squares, as the papers measure them: nothing but
+// arithmetic. The answer is divided by R once more, which makes it canonical, unless `keeps_form`: a single
+// product of canonical numbers is below 2N as it is.
 template <bool SQUARE> DEVICE void chain(const Call& call) {
     Field field;
     field.open(call.scratch);

@@ -1,10 +1,10 @@
-// Powers with a short public exponent that all items share, such as 65537: no tables, and nothing that depends
-// on residues.
+// Powers with a short public exponent that all items share, such as 65537: no tables, and nothing that
+// depends on residues.
 //
-// Montgomery products of a number that is not in Montgomery form give v_k = x^k R^(1 - k): a square leads from
-// v_k to v_2k, a product with x to v_(k+1). The product of v_e and R^e is x^e. With one modulus for many
-// items R^e is found once, by the same products: it is v_e of R^2 times the number 1. Where every item has its
-// own modulus, x is brought into Montgomery form instead, by R^2.
+// Montgomery products of a number that is not in Montgomery form give v_k = x^k R^(1 - k): a square leads
+// from v_k to v_2k, a product with x to v_(k+1). The product of v_e and R^e is x^e. With one modulus for many
+// items R^e is found once, by the same products: it is v_e of R^2 times the number 1. Where every item has
+// its own modulus, x is brought into Montgomery form instead, by R^2.
 #pragma once
 
 enum { PUBLIC_WORDS = 8 };

@@ -1,12 +1,14 @@
-// Matrices in residues: their layout for tensor cores, their expansion from a seed, and products with one vector.
+// Matrices in residues: their layout for tensor cores, their expansion from a seed, and products with one
+// vector.
 //
-// A unit is 16 columns of one modulus by 32 rows: 2 KiB. It holds the four planes of bytes one after the other; a plane is
-// the first factor of `add_product`, with the columns of the matrix as its rows: the lane 4 g + t has 16 bytes, that is
-// byte `plane` of the rows 4 t to 4 t + 3 in the columns g and g + 8, then of the rows 16 + 4 t to 16 + 4 t + 3. The units of
-// a group of 16 columns lie one after the other by rows; beyond the last row and column there are zeros.
+// A unit is 16 columns of one modulus by 32 rows: 2 KiB. It holds the four planes of bytes one after the
+// other; a plane is the first factor of `add_product`, with the columns of the matrix as its rows: the lane 4
+// g + t has 16 bytes, that is byte `plane` of the rows 4 t to 4 t + 3 in the columns g and g + 8, then of the
+// rows 16 + 4 t to 16 + 4 t + 3. The units of a group of 16 columns lie one after the other by rows; beyond
+// the last row and column there are zeros.
 //
-// Bounds. A launch has at most 32768 rows. Sums of bytes times bits are below 255 2^15 < 2^23. Sums of products of bytes are
-// below 255^2 2^15 < 2^31, so that 32 bits hold them, signed or not.
+// Bounds. A launch has at most 32768 rows. Sums of bytes times bits are below 255 2^15 < 2^23. Sums of
+// products of bytes are below 255^2 2^15 < 2^31, so that 32 bits hold them, signed or not.
 #pragma once
 #include "residue_words.cuh"
 
@@ -148,10 +150,12 @@ struct WordFactors {
     }
 };
 
-// A block computes a group of 16 columns; its warps share out the steps, and the lanes 4 g to 4 g + 3 the rows of a step.
+// A block computes a group of 16 columns; its warps share out the steps, and the lanes 4 g to 4 g + 3 the
+// rows of a step.
 //
-// Sum s of a column is of the products of the matrix's plane a and the vector's plane b = s - a, at most four. A lane adds
-// a quarter of an eighth of 32768 rows: below 4 255^2 2^10 < 2^28; four lanes together, below 2^30.
+// Sum s of a column is of the products of the matrix's plane a and the vector's plane b = s - a, at most
+// four. A lane adds a quarter of an eighth of 32768 rows: below 4 255^2 2^10 < 2^28; four lanes together,
+// below 2^30.
 template <class Factors> DEVICE void multiply_vector(const VectorCall& call, u32* shared) {
     enum { SUMS = 3 + Factors::PLANES, WARPS = BLOCK / 32 };
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;

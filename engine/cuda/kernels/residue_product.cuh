@@ -1,11 +1,13 @@
 // Products of a matrix in residues with many vectors on the tensor cores.
 //
-// The vectors are laid out as second factors of `add_product`: a unit of 2 KiB is 64 columns by 32 rows, and has for each
-// pair of blocks of 8 columns 16 bytes of every lane. A column is a vector of bits, or one plane of bytes of a vector of
-// residues: block i of a unit is plane i mod 4 of the vectors 8 (i / 4) to 8 (i / 4) + 7.
+// The vectors are laid out as second factors of `add_product`: a unit of 2 KiB is 64 columns by 32 rows, and
+// has for each pair of blocks of 8 columns 16 bytes of every lane. A column is a vector of bits, or one plane
+// of bytes of a vector of residues: block i of a unit is plane i mod 4 of the vectors 8 (i / 4) to 8 (i
+// / 4) + 7.
 //
-// A block of threads computes 16 DOWN columns of the matrix by 64 ACROSS columns of vectors, DOWN ACROSS = 8 warps; a warp
-// has four planes of 16 columns by 64 columns of vectors, so that a lane holds all planes of its numbers at the end.
+// A block of threads computes 16 DOWN columns of the matrix by 64 ACROSS columns of vectors, DOWN ACROSS = 8
+// warps; a warp has four planes of 16 columns by 64 columns of vectors, so that a lane holds all planes of
+// its numbers at the end.
 #pragma once
 #include "residue_words.cuh"
 #include "tensor.cuh"
@@ -122,8 +124,8 @@ template <bool WORDS> DEVICE void multiply_many(const ProductCall& call, Quad* s
     u32 group = tile * DOWN + down, factor_group = span * ACROSS + across;
     u32 stages = call.steps / STAGE_STEPS;
 
-    // A stage has two units of every group, of the matrix and then of the factors; a thread copies 16 bytes of each pair.
-    // Beyond the last group the last one is read again.
+    // A stage has two units of every group, of the matrix and then of the factors; a thread copies 16 bytes
+    // of each pair. Beyond the last group the last one is read again.
     u32 line_bytes = call.steps * (4 * UNIT_WORDS);
     u32 matrix_last = smaller(DOWN, call.groups - tile * DOWN) - 1;
     u32 factor_last = smaller(ACROSS, call.factor_groups - span * ACROSS) - 1;

@@ -9,7 +9,8 @@ struct WordModulus {
 static_assert(sizeof(WordModulus) == 16 && AT(WordModulus, modulus, 0) && AT(WordModulus, last, 4) &&
               AT(WordModulus, factor, 8), "WordModulus, as in Rust");
 
-// x modulo a word. The quotient is the true one or one less: x / m - x f / 2^64 = x (2^64 / m - f) / 2^64 < 1.
+// x modulo a word. The quotient is the true one or one less: x / m - x f / 2^64 = x (2^64 / m - f) / 2^64
+// < 1.
 DEVICE u32 reduce(const WordModulus& modulus, u64 x) {
     u64 rest = x - high_product(x, modulus.factor) * modulus.modulus;
     u64 less = rest - modulus.modulus;
@@ -17,7 +18,8 @@ DEVICE u32 reduce(const WordModulus& modulus, u64 x) {
     return (u32)less + (mask_of((u32)(less >> 63)) & modulus.modulus);
 }
 
-// Adds the sum of 2^(8 s) totals[s] to a residue. Totals are below 2^34: the low part is below 2^34 (1 + 2^8 + 2^16 + 2^24)
+// Adds the sum of 2^(8 s) totals[s] to a residue. Totals are below 2^34: the low part is below 2^34 (1 +
+// 2^8 + 2^16 + 2^24)
 // < 2^59, the high one below 2^51.
 DEVICE void add_answer(u32* answer, const WordModulus& modulus, const u64* totals) {
     u64 low = totals[0] + (totals[1] << 8) + (totals[2] << 16) + (totals[3] << 24);

@@ -1,5 +1,5 @@
-// Conversions between words and residues, and the constants of a modulus. All of it takes a fraction of a percent
-// of a power's time, and is plain integer code.
+// Conversions between words and residues, and the constants of a modulus. All of it takes a fraction of a
+// percent of a power's time, and is plain integer code.
 #pragma once
 
 // Constants of a channel for conversions. A number's remainder comes as x 2^-32, and a product divides by
@@ -31,8 +31,8 @@ static_assert(sizeof(ConversionCall) == 88 && AT(ConversionCall, input, 0) &&
               AT(ConversionCall, tiles, 56) && AT(ConversionCall, flags, 64) &&
               AT(ConversionCall, roots, 72) && AT(ConversionCall, count, 80), "ConversionCall, as in Rust");
 
-// x 2^-32 modulo a prime, as a number below 3 primes. Products of half words are below 2^(16 + 31), so that a sum of
-// 2^9 of them has room.
+// x 2^-32 modulo a prime, as a number below 3 primes. Products of half words are below 2^(16 + 31), so that a
+// sum of 2^9 of them has room.
 DEVICE u32 remainder_of(const ConversionCall& call, const Numbers& input, u32 item, u32 channel) {
     const u32* row = row_of(input, item);
     u64 low = 0, high = 0;
@@ -135,7 +135,8 @@ static_assert(sizeof(WordsCall) == 64 && AT(WordsCall, tiles, 0) && AT(WordsCall
               AT(WordsCall, count, 56) && AT(WordsCall, limbs, 60), "WordsCall, as in Rust");
 
 // x = sum_j xi_j A_j - k A in words, one thread per number, and then modulo N. |x| is below 2^10 N; it may be
-// negative with merged matrices, so that 2^11 N is added. Of the words above the modulus only one is computed.
+// negative with merged matrices, so that 2^11 N is added. Of the words above the modulus only one is
+// computed.
 KERNEL(residue_words, WordsCall) {
     u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= call.count) return;

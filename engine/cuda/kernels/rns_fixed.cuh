@@ -1,8 +1,8 @@
-// Powers of one base modulo one number, in residues. A power is the product of entries of a table, one for every digit of the
-// exponent; nothing is squared. docs/algorithms/fixed-base.md derives it.
+// Powers of one base modulo one number, in residues. A power is the product of entries of a table, one for
+// every digit of the exponent; nothing is squared. docs/algorithms/fixed-base.md derives it.
 //
-// Entry d of position j is base^(d 2^(window j)) in Montgomery form, item `j 2^window + d` of the table's tiles. `choose` looks entries
-// up for some positions of all items, and `power` multiplies by them.
+// Entry d of position j is base^(d 2^(window j)) in Montgomery form, item `j 2^window + d` of the table's
+// tiles. `choose` looks entries up for some positions of all items, and `power` multiplies by them.
 #pragma once
 
 // Entries in Montgomery form from the tiles of numbers.
@@ -26,8 +26,8 @@ KERNEL(residue_fixed_entries, PowerCall) {
     x.memory.matrices.close();
 }
 
-// x times the entries that were chosen for it; x is 1 before the first positions. Entries are in Montgomery form and x is not, so
-// that every product is x times the entry's number.
+// x times the entries that were chosen for it; x is 1 before the first positions. Entries are in Montgomery
+// form and x is not, so that every product is x times the entry's number.
 KERNEL(residue_fixed_power, PowerCall) {
     TileNumbers<true> x;
     x.open(call);
@@ -65,9 +65,10 @@ static_assert(sizeof(ChooseCall) == 56 && AT(ChooseCall, entries, 0) && AT(Choos
               AT(ChooseCall, window, 40) && AT(ChooseCall, count, 44) && AT(ChooseCall, rows, 48),
               "ChooseCall, as in Rust");
 
-// Looks up the entries of secret digits. A block serves one position. Some rows of all entries of the position are in shared memory,
-// once for every lane: the words of lane l are in bank l whatever the digit, so that a digit decides neither which banks are busy nor how
-// long, and addresses in global memory do not depend on digits. The number of blocks is a multiple of the number of positions.
+// Looks up the entries of secret digits. A block serves one position. Some rows of all entries of the
+// position are in shared memory, once for every lane: the words of lane l are in bank l whatever the digit,
+// so that a digit decides neither which banks are busy nor how long, and addresses in global memory do not
+// depend on digits. The number of blocks is a multiple of the number of positions.
 KERNEL(residue_fixed_choose, ChooseCall) {
     SHARED_POOL(u32, entry_words);
     u32 entries = 1u << call.window, lane = threadIdx.x % 32;

@@ -1,14 +1,14 @@
-// The memory in which products find their matrices. All warpgroups of a block go through the same chunks in the same
-// order: the chunks to base B, then the chunks to base A, again and again.
+// The memory in which products find their matrices. All warpgroups of a block go through the same chunks in
+// the same order: the chunks to base B, then the chunks to base A, again and again.
 //
 //   acquire(side, index, piece)   a piece of chunk `index` of the matrix to base B (side 0) or A (side 1)
 //   release(side, index, piece)   that piece is no longer needed; in the order in which they were acquired
 //
 // A chunk has PIECES pieces, one after the other: most chunks are one piece.
 //
-// Matrices that fit shared memory stay there. Others are STREAMED. On chips with warpgroups shared memory is a
-// ring of STAGES stages, into which pieces are copied in that order, and the warp that releases a stage last has it
-// filled with the next piece. Other chips have no stages.
+// Matrices that fit shared memory stay there. Others are STREAMED. On chips with warpgroups shared memory is
+// a ring of STAGES stages, into which pieces are copied in that order, and the warp that releases a stage
+// last has it filled with the next piece. Other chips have no stages.
 #pragma once
 
 enum { CHUNKS = CHUNKS_B + CHUNKS_A, ALL_PIECES = CHUNKS * PIECES };
@@ -16,8 +16,8 @@ enum { CHUNKS = CHUNKS_B + CHUNKS_A, ALL_PIECES = CHUNKS * PIECES };
 // Groups of all chunks to base B before chunk `index`.
 DEVICE constexpr int groups_to_b(int index) { return SHARED_WORDS ? index * LENGTH_B : first_to_b(index); }
 
-// The first byte of the chunk at a position of that order, from the start of the two matrices; CHUNKS is behind the
-// last.
+// The first byte of the chunk at a position of that order, from the start of the two matrices; CHUNKS is
+// behind the last.
 DEVICE constexpr u32 chunk_start(u32 position) {
     return (position < CHUNKS_B ? groups_to_b(position) * STEPS
                                 : groups_to_b(CHUNKS_B) * STEPS + first_to_a(position - CHUNKS_B) * STEPS_A) * GROUP_BYTES;
@@ -81,8 +81,8 @@ struct Matrices {
 
 #else
 
-// A ring of STAGES stages. Each has a barrier, which its filling completes, and a count of the warps that have
-// released it. If PIECES is a multiple of STAGES, the stage of a piece does not depend on its chunk.
+// A ring of STAGES stages. Each has a barrier, which its filling completes, and a count of the warps that
+// have released it. If PIECES is a multiple of STAGES, the stage of a piece does not depend on its chunk.
 struct Matrices {
     enum { STAGE_BYTES = longest_piece(), RING_BYTES = STAGES * STAGE_BYTES };
     enum { SHARED_QUADS = RING_BYTES / 16 + STAGES, ROUNDS_OF_CHUNK = PIECES / STAGES, FIXED = PIECES % STAGES == 0 };
@@ -91,7 +91,8 @@ struct Matrices {
     u32 product; // the number of its first chunk, counted from the start
     u32 uniform; // equals `ring`; the compiler does not know that
 
-    // The stage of a piece, and the round in which it is there. `chunk` is its number, counted from the start.
+    // The stage of a piece, and the round in which it is there. `chunk` is its number, counted from the
+    // start.
     static DEVICE u32 stage_of(u32 chunk, u32 piece) { return (FIXED ? piece : chunk * PIECES + piece) % STAGES; }
     static DEVICE u32 round_of(u32 chunk, u32 piece) {
         return FIXED ? chunk * ROUNDS_OF_CHUNK + piece / STAGES : (chunk * PIECES + piece) / STAGES;
@@ -113,8 +114,9 @@ struct Matrices {
         }
     }
 
-    // The piece at a position into a stage. Only copies write to stages, so that nothing has to be ordered with them. All blocks read the
-    // matrices in every product, so that they stay in L2 before the moduli and tables of items, which each block reads alone.
+    // The piece at a position into a stage. Only copies write to stages, so that nothing has to be ordered
+    // with them. All blocks read the matrices in every product, so that they stay in L2 before the moduli and
+    // tables of items, which each block reads alone.
     DEVICE void fill(u32 stage, u32 position) const {
         u32 start = piece_start(position), bytes = piece_start(position + 1) - start, barrier = barrier_of(stage);
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -136,16 +138,16 @@ struct Matrices {
         return FIXED ? uniform + stage * STAGE_BYTES : __shfl_sync(0xffffffffu, place_of(stage), 0);
     }
 
-    // Hides the place of the ring before the first piece of a chunk: else the compiler would compute the descriptors of all chunks first
-    // and have no registers for them.
+    // Hides the place of the ring before the first piece of a chunk: else the compiler would compute the
+    // descriptors of all chunks first and have no registers for them.
     DEVICE void begin_chunk() {
         if (!FIXED) return;
         asm volatile("mov.u32 %0, %1;" : "=r"(uniform) : "r"(ring));
         uniform = __shfl_sync(0xffffffffu, uniform, 0);
     }
 
-    // `release` in two parts, for work between them that does not wait for the count: counts a warp whose products with the piece are
-    // finished. The result is for `refill`.
+    // `release` in two parts, for work between them that does not wait for the count: counts a warp whose
+    // products with the piece are finished. The result is for `refill`.
     DEVICE u32 count_release(int side, int index, int piece) const {
         u32 chunk = product + side * CHUNKS_B + index, last = blockDim.x / 32 - 1, before = ~0u;
         asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, %1, 0;\n\t"
@@ -162,8 +164,8 @@ struct Matrices {
             fill(stage_of(product + chunk, piece), (chunk * PIECES + piece + STAGES) % ALL_PIECES);
     }
 
-    // The warp's products with the piece are finished. The count orders nothing else: a release in the sense of
-    // the memory model would wait for every load under way.
+    // The warp's products with the piece are finished. The count orders nothing else: a release in the sense
+    // of the memory model would wait for every load under way.
     DEVICE void release(int side, int index, int piece) {
         u32 chunk = side * CHUNKS_B + index, stage = stage_of(product + chunk, piece);
         u32 before, last = blockDim.x / 32 - 1;

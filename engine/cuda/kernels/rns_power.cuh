@@ -28,13 +28,13 @@ static_assert(sizeof(PowerCall) == 88 && AT(PowerCall, matrices, 0) && AT(PowerC
               AT(PowerCall, exponent_bits, 64) && AT(PowerCall, window, 68) && AT(PowerCall, count, 72) &&
               AT(PowerCall, modulus_stride, 76) && AT(PowerCall, tables, 80), "PowerCall, as in Rust");
 
-// Sides of a modulus's tile: the factor of squares in base B, the factor of the quotient in base A, and two table
-// entries, B^2 modulo N and 1; last the number 1 itself. With merged matrices squares have no factor, and x,
-// which is s_i x in base B then, is an entry as it is: the factor is 2^32.
+// Sides of a modulus's tile: the factor of squares in base B, the factor of the quotient in base A, and two
+// table entries, B^2 modulo N and 1; last the number 1 itself. With merged matrices squares have no factor,
+// and x, which is s_i x in base B then, is an entry as it is: the factor is 2^32.
 enum { SQUARE_B, MODULUS_A, RADIX_ENTRY, ONE_ENTRY = RADIX_ENTRY + 2, ONE_STATE = ONE_ENTRY + 2, MODULUS_SIDES };
 
-// Shared memory: the matrices or a ring for them, base B's words if SHARED_WORDS, the channels, and for secret digits what `Scan`
-// needs.
+// Shared memory: the matrices or a ring for them, base B's words if SHARED_WORDS, the channels, and for
+// secret digits what `Scan` needs.
 struct Memory {
     Matrices matrices;
     const Channel* channels;
@@ -67,13 +67,13 @@ DEVICE void copy_register(u32& to, u32 from) {
 }
 
 template <bool SECRET> struct TileNumbers {
-    // Rows of a table that are looked at during the chunks of one side, so that all are between two words of an exponent: a digit has
-    // SECRET_WINDOW squares and a product, of two sides each.
+    // Rows of a table that are looked at during the chunks of one side, so that all are between two words of
+    // an exponent: a digit has SECRET_WINDOW squares and a product, of two sides each.
     enum { ROUNDS = 2 * SCAN_DIGITS * (SECRET_WINDOW + 1), SCANS_OF_SIDE = (SCAN_ROWS + ROUNDS - 1) / ROUNDS };
     // If registers are short, factors in base B are loaded when they are needed: merged squares have none.
     enum { LATE_FACTORS = MERGED && SECRET && !STREAMED };
-    // As soon as the products with a chunk's pieces have been started, those before the last two are finished. What every product needs is
-    // loaded before them.
+    // As soon as the products with a chunk's pieces have been started, those before the last two are
+    // finished. What every product needs is loaded before them.
     enum { EARLY_FACTORS = SHARED_WORDS };
     Memory memory;
     Scan scan;
@@ -84,8 +84,8 @@ template <bool SECRET> struct TileNumbers {
     WordsB eta;        // base B, within a product
     u32 quotient[2];
 
-    // Starts the product of words with chunk `index` to base B (side 0) or A (side 1), from PIECE on. The last two pieces are under
-    // way at the end; this is the place of the last.
+    // Starts the product of words with chunk `index` to base B (side 0) or A (side 1), from PIECE on. The
+    // last two pieces are under way at the end; this is the place of the last.
     template <int COUNT, int PIECE = 0, typename Words>
     DEVICE MatrixPlace start_chunk(u32* sums, Words words, int side, int index) {
         constexpr int FIRST = first_step(PIECE), LENGTH = first_step(PIECE + 1) - FIRST;
@@ -121,14 +121,16 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // A residue of one of the two numbers, from the column sums of a group: `low` and `high` are added to sums.
+    // A residue of one of the two numbers, from the column sums of a group: `low` and `high` are added to
+    // sums.
     static DEVICE u32 residue_of(const u32* sums, int row, const Channel& channel, u32 low = 0, u32 high = 0) {
         const u32* digits = sums + 2 * row;
         return fold(digits[0] + low, digits[1], digits[4] + (digits[5] << 8) + high, channel);
     }
 
-    // COUNT groups of x to base B from group `first` on, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2 for x; if MERGED, up to
-    // its sign. They are chunk `index`, whose product is under way, or if SHARED_WORDS is still to be started.
+    // COUNT groups of x to base B from group `first` on, and eta = x y (-1/N) B_i^-1 modulo b_i, or with x^2
+    // for x; if MERGED, up to its sign. They are chunk `index`, whose product is under way, or if
+    // SHARED_WORDS is still to be started.
     template <int COUNT> DEVICE void to_b(u32* sums, int index, int first, bool square, const u32* entries) {
         Pair factors[COUNT];
         if (EARLY_FACTORS) {
@@ -167,8 +169,8 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // The chunks to base B from CHUNK on, the first of which is under way. The compiler would put products one after the other if the sums
-    // were not nested like this.
+    // The chunks to base B from CHUNK on, the first of which is under way. The compiler would put products
+    // one after the other if the sums were not nested like this.
     template <int CHUNK> DEVICE void chunks_to_b(u32* sums, bool square, const u32* entries) {
         to_b<count_to_b(CHUNK)>(sums, CHUNK, first_to_b(CHUNK), square, entries);
         if constexpr (CHUNK + 1 < CHUNKS_B) {
@@ -185,8 +187,9 @@ template <bool SECRET> struct TileNumbers {
         for (int i = 0; i < COUNT; i++) n[i] = from[i * 32];
     }
 
-    // COUNT groups of the quotient q = sum eta_i B_i to base A from group `first` on, and (x y + q N) / B in place of x. If MERGED,
-    // q N / B is a product with the matrix, and x y enters it as one more word of the column. They are chunk `index`, and `x` its words.
+    // COUNT groups of the quotient q = sum eta_i B_i to base A from group `first` on, and (x y + q N) / B in
+    // place of x. If MERGED, q N / B is a product with the matrix, and x y enters it as one more word of the
+    // column. They are chunk `index`, and `x` its words.
     template <int COUNT> DEVICE void to_a(u32* x, int index, int first, bool square, const u32* entries, u32* shares) {
         u32 sums[8 * COUNT];
         Pair factors[COUNT], n[COUNT];
@@ -232,8 +235,9 @@ template <bool SECRET> struct TileNumbers {
         }
     }
 
-    // Copies the words of chunk `index`, one of [FIRST, LAST), between `x` and xi, whose registers have no addresses. The compiler would
-    // make a choice for every word of xi out of plain copies. It leaves `volatile` ones behind branches.
+    // Copies the words of chunk `index`, one of [FIRST, LAST), between `x` and xi, whose registers have no
+    // addresses. The compiler would make a choice for every word of xi out of plain copies. It leaves
+    // `volatile` ones behind branches.
     template <bool BACK, int FIRST, int LAST> DEVICE void copy_words(u32* x, int index) {
         if constexpr (LAST - FIRST > 1) {
             constexpr int MIDDLE = (FIRST + LAST) / 2;
@@ -360,9 +364,9 @@ template <bool SECRET> DEVICE void exponentiate(const PowerCall& call) {
     u32 tiles = (call.count + TILE_ITEMS - 1) / TILE_ITEMS;
     u32 window = SECRET ? SECRET_WINDOW : call.window, entries = 1u << window;
     u32 digits = (call.exponent_bits + window - 1) / window;
-    // Products multiply by copies of a secret table's entries only: the copies that the digits of a word chose, while
-    // the copies for the next word are being chosen. Before that, the first copy is entry 1, and entries are made in
-    // the second.
+    // Products multiply by copies of a secret table's entries only: the copies that the digits of a word
+    // chose, while the copies for the next word are being chosen. Before that, the first copy is entry 1, and
+    // entries are made in the second.
     u32 table = call.tables + warp * (entries + (SECRET ? 2 * SCAN_DIGITS : 0)) * ENTRY_PAIRS;
     u32 copies = table + SCAN_ENTRIES * ENTRY_PAIRS;
     if (SECRET) x.scan.open(call.workspace + table, x.memory.rest);

@@ -9,14 +9,16 @@
 // CHUNKS_B of them to base B, CHUNKS_A to base A. They lie one after the other; a chunk has for every step
 // of 32 rows and every block of 8 columns two cores of 8 columns x 16 bytes.
 //
-// If SHARED_WORDS, there are too many groups for the registers, and base B's words lie in shared memory. All chunks of a matrix have
-// the same number of groups then, LENGTH_B or LENGTH_A, so that one piece of code serves them. The last chunk to base B begins early
-// enough, and computes some words again. The last chunk to base A has columns of zeros behind the last group.
-// A chunk is too long for shared memory, and is multiplied by in PIECES pieces of steps, as equal as can be.
+// If SHARED_WORDS, there are too many groups for the registers, and base B's words lie in shared memory. All
+// chunks of a matrix have the same number of groups then, LENGTH_B or LENGTH_A, so that one piece of code
+// serves them. The last chunk to base B begins early enough, and computes some words again. The last chunk to
+// base A has columns of zeros behind the last group. A chunk is too long for shared memory, and is multiplied
+// by in PIECES pieces of steps, as equal as can be.
 //
-// If MERGED, every column to base A has one more word, that of its own channel. In a matrix that is one more step for every
-// two groups of channels, which all columns but those of the two groups have zeros in. Only these columns are kept and
-// multiplied by: a last step of the chunk, in which every two groups of columns have rows of their own.
+// If MERGED, every column to base A has one more word, that of its own channel. In a matrix that is one more
+// step for every two groups of channels, which all columns but those of the two groups have zeros in. Only
+// these columns are kept and multiplied by: a last step of the chunk, in which every two groups of columns
+// have rows of their own.
 #pragma once
 #include "tensor.cuh"
 
@@ -38,8 +40,9 @@ DEVICE constexpr int count_to_b(int index) {
     return SHARED_WORDS ? (int)LENGTH_B : first_to_b(index + 1) - first_to_b(index);
 }
 
-// The groups of chunk `index` to base A: [first_to_a(index), first_to_a(index + 1)), some of which may be behind the last. If MERGED,
-// chunks begin at even groups, because the words of two groups are multiplied at a time.
+// The groups of chunk `index` to base A: [first_to_a(index), first_to_a(index + 1)), some of which may be
+// behind the last. If MERGED, chunks begin at even groups, because the words of two groups are multiplied at
+// a time.
 DEVICE constexpr int first_to_a(int index) {
     return SHARED_WORDS        ? index * LENGTH_A
            : !MERGED           ? index * GROUPS / CHUNKS_A
@@ -159,8 +162,8 @@ DEVICE MatrixPlace matrix_place(const void* matrix) {
     return (u32)__cvta_generic_to_shared(matrix);
 }
 
-// The descriptor of a matrix: cores next to each other along the rows are 128 bytes apart, along the columns 256, or along the
-// numbers of a first factor `distance`.
+// The descriptor of a matrix: cores next to each other along the rows are 128 bytes apart, along the columns
+// 256, or along the numbers of a first factor `distance`.
 DEVICE u64 descriptor(MatrixPlace place, u32 distance = 256) {
     return (u64)((place & 0x3ffff) >> 4) | (u64)(128 >> 4) << 16 | (u64)(distance >> 4) << 32;
 }
@@ -184,8 +187,8 @@ DEVICE void start_product(u32* sums, Words words, MatrixPlace chunk, bool adds =
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// A product by two groups of columns at a time, which takes no longer: the compiler puts products one after the
-// other if `add_own_words` adds to a part of the sums of one product (its warning C7511).
+// A product by two groups of columns at a time, which takes no longer: the compiler puts products one after
+// the other if `add_own_words` adds to a part of the sums of one product (its warning C7511).
 template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* words, MatrixPlace chunk) {
     u64 matrix = descriptor(chunk);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");

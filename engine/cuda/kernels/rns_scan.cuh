@@ -1,11 +1,11 @@
 // Secret digits: the table of powers, all of which is read to look entries up.
 //
-// Addresses in global memory do not depend on digits: the rows of the table, each the words of all
-// entries for one group of channels of one base, are copied to shared memory one by one, during the
-// products before those that need the entries. There every lane takes its own words. A lane's words of all
-// entries lie in one bank, which no other lane reads in the same access, so that a digit decides neither
-// which banks are busy nor how long. A row serves SCAN_DIGITS digits at once. If SHARED_WORDS, shared memory is short, and a row has
-// the words of one of the lanes' two numbers.
+// Addresses in global memory do not depend on digits: the rows of the table, each the words of all entries
+// for one group of channels of one base, are copied to shared memory one by one, during the products before
+// those that need the entries. There every lane takes its own words. A lane's words of all entries lie in one
+// bank, which no other lane reads in the same access, so that a digit decides neither which banks are busy
+// nor how long. A row serves SCAN_DIGITS digits at once. If SHARED_WORDS, shared memory is short, and a row
+// has the words of one of the lanes' two numbers.
 #pragma once
 
 enum { ENTRY_ROWS = 2 * GROUPS, ENTRY_PAIRS = ENTRY_ROWS * 32 };

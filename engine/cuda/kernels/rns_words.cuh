@@ -9,8 +9,9 @@
 
 #if SHARED_WORDS && !defined(MODMILL_EMULATOR)
 
-// Base B's words in shared memory: for every warpgroup a matrix of 64 numbers and 8 STEPS words. It consists of cores of 8 numbers x 16 bytes, those
-// of all groups one after the other, so that a group's words of a warp are in different banks.
+// Base B's words in shared memory: for every warpgroup a matrix of 64 numbers and 8 STEPS words. It consists
+// of cores of 8 numbers x 16 bytes, those of all groups one after the other, so that a group's words of a
+// warp are in different banks.
 struct WordsB {
     enum { CORE_WORDS = 32, ROW_CORES = 2 * STEPS, WARPGROUP_QUADS = 8 * ROW_CORES * CORE_WORDS / 4 };
     u32* own;  // this lane's word of the first group and number

@@ -2,8 +2,8 @@
 // primes take, and back by Garner's step. Plain Montgomery products with one thread to a number; all of it is
 // about a percent of a signature.
 //
-// WORDS are those of a prime, and R = 2^(32 WORDS). Rows of constants are those of constants.cuh, with R^2 for
-// the seed.
+// WORDS are those of a prime, and R = 2^(32 WORDS). Rows of constants are those of constants.cuh, with R^2
+// for the seed.
 #pragma once
 
 // Numbers in registers as long as they fit.

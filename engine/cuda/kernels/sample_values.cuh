@@ -1,8 +1,8 @@
-// The values that the families of samples compute with: a running value x and N in registers, a second factor y that the group
-// shares as bits of doubles, and a table of kept values.
+// The values that the families of samples compute with: a running value x and N in registers, a second factor
+// y that the group shares as bits of doubles, and a table of kept values.
 //
-// A family says what a digit is as an integer (`Digit`, `double_from`, `digit_from`), and how PER_QUAD digits are a
-// quad of a table (`quad_of`) and bits of doubles again (`bits_in`).
+// A family says what a digit is as an integer (`Digit`, `double_from`, `digit_from`), and how PER_QUAD digits
+// are a quad of a table (`quad_of`) and bits of doubles again (`bits_in`).
 #pragma once
 
 struct Values {

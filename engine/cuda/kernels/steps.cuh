@@ -1,5 +1,5 @@
-// Small steps between products: sums, differences, comparisons, shifts, choices, items by index. The instructions are
-// the same for all values.
+// Small steps between products: sums, differences, comparisons, shifts, choices, items by index. The
+// instructions are the same for all values.
 #pragma once
 #include "numbers.cuh"
 #include "fft_chain.cuh"

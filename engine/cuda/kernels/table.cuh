@@ -1,5 +1,5 @@
-// The table that a thread keeps in the scratch memory of the grid: entries of QUADS quads, a family's own encoding
-// of a number or of the thread's part of it.
+// The table that a thread keeps in the scratch memory of the grid: entries of QUADS quads, a family's own
+// encoding of a number or of the thread's part of it.
 #pragma once
 
 // Quads of a warp lie side by side, so that a warp reads whole lines; those of a thread are STEP apart, a

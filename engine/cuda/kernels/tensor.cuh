@@ -1,8 +1,9 @@
 // Products of matrices of bytes by one warp.
 //
-// A lane is 4 g + t. It brings four words of the first factor, of 16 rows and 32 columns: columns 4 t to 4 t + 3 of the rows
-// g and g + 8, then the same 16 columns on; and two words of the second factor, of 32 rows and 8 columns: rows 4 t to
-// 4 t + 3 of column g, then the same 16 rows on. It receives the sums of the rows g and g + 8 in the columns 2 t and 2 t + 1.
+// A lane is 4 g + t. It brings four words of the first factor, of 16 rows and 32 columns: columns 4 t to 4
+// t + 3 of the rows g and g + 8, then the same 16 columns on; and two words of the second factor, of 32 rows
+// and 8 columns: rows 4 t to 4 t + 3 of column g, then the same 16 rows on. It receives the sums of the rows
+// g and g + 8 in the columns 2 t and 2 t + 1.
 #pragma once
 
 #if defined(MODMILL_EMULATOR)
@@ -35,8 +36,8 @@ DEVICE void add_product(u32* sum, const u32* word, u32 b0, u32 b1) {
                  : "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(b0), "r"(b1));
 }
 #else
-// 7.5 has a quarter of it: 8 numbers, and 16 bytes of each. A lane's part of each quarter is one register of the
-// whole, so that the fragments are the same here, too.
+// 7.5 has a quarter of it: 8 numbers, and 16 bytes of each. A lane's part of each quarter is one register of
+// the whole, so that the fragments are the same here, too.
 DEVICE void add_quarter(u32* sum, u32 word, u32 column) {
     asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+r"(sum[0]), "+r"(sum[1]) : "r"(word), "r"(column));

@@ -28,11 +28,12 @@ pub struct Settings {
     pub family: Option<Family>,
     /// The layout to use at the sizes that it exists for, whatever was measured.
     pub variant: Option<Variant>,
-    /// Whether the addresses of table reads may depend on secret exponents. The instructions are the same for every
-    /// key; the addresses are not.
+    /// Whether the addresses of table reads may depend on secret exponents. The instructions are the same for
+    /// every key; the addresses are not.
     pub direct_tables: bool,
-    /// The times that plans are made by. By default those that `modmill tune` measured on this device; without these,
-    /// the times that were measured on an H200, or that follow from the rates of another device.
+    /// The times that plans are made by. By default those that `modmill tune` measured on this device;
+    /// without these, the times that were measured on an H200, or that follow from the rates of another
+    /// device.
     pub table: Option<Table>,
     /// How much of a matrix in residues is on its way to a device at a time.
     pub sections: SectionSizes,
@@ -112,8 +113,8 @@ impl Cuda {
         }
     }
 
-    /// This backend with threads of the host for what the host computes; by default rayon's own. It makes others
-    /// that move numbers.
+    /// This backend with threads of the host for what the host computes; by default rayon's own. It makes
+    /// others that move numbers.
     #[must_use]
     pub fn moved_by(self, pool: Arc<rayon::ThreadPool>) -> Self {
         Self { workers: Workers::new(pool), ..self }

@@ -58,8 +58,8 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one in the program's folder if there is one. An error says why a
-    /// bundle that exists cannot be used.
+    /// The bundle that `MODMILL_CUDA_BUNDLE` names, or the one in the program's folder if there is one. An
+    /// error says why a bundle that exists cannot be used.
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         let beside = || Some(env::current_exe().ok()?.with_file_name(FILE)).filter(|path| path.exists());
         let Some(path) = env::var_os("MODMILL_CUDA_BUNDLE").map(PathBuf::from).or_else(beside) else {

@@ -1,8 +1,8 @@
 //! Compiled programs on disk.
 //!
-//! Entries of the cache are executed, in a process that may hold keys. So the folder and every entry must belong to
-//! the user and be writable by nobody else. A cache that breaks this rule, or cannot be written to, is not used:
-//! programs are compiled anew, and a warning says why.
+//! Entries of the cache are executed, in a process that may hold keys. So the folder and every entry must
+//! belong to the user and be writable by nobody else. A cache that breaks this rule, or cannot be written to,
+//! is not used: programs are compiled anew, and a warning says why.
 
 use crate::digest::Digest;
 use modmill_core::sync::Mutex;
@@ -159,8 +159,8 @@ fn header(key: &Digest, content: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &length, Digest::of(&[key.bytes(), content]).bytes()].concat()
 }
 
-/// Writes an entry to a temporary file, which the user alone may read, and renames it, so that no reader sees half
-/// of it.
+/// Writes an entry to a temporary file, which the user alone may read, and renames it, so that no reader sees
+/// half of it.
 fn write(folder: &Path, key: &Digest, content: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(&format!(".{key}.")).tempfile_in(folder)?;
     file.write_all(&header(key, content))?;

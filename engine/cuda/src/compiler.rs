@@ -44,8 +44,8 @@ impl Compiler {
         }
     }
 
-    /// Machine code (CUBIN) of a program. The bundle comes before the compiler, and serves alone on a host without
-    /// compiler.
+    /// Machine code (CUBIN) of a program. The bundle comes before the compiler, and serves alone on a host
+    /// without compiler.
     pub fn code(&self, program: &Program, architecture: Architecture) -> Result<Vec<u8>> {
         let key = code_key(program, architecture);
         let bundled = || self.bundle.as_ref().and_then(|bundle| bundle.get(&key));

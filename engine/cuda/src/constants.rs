@@ -1,4 +1,5 @@
-//! Constants of moduli on a device (`constants.cuh`): made anew for every chunk, or kept with moduli that stay.
+//! Constants of moduli on a device (`constants.cuh`): made anew for every chunk, or kept with moduli that
+//! stay.
 #![allow(unsafe_code)] // launches kernels
 
 use crate::call::{Numbers, Preparation, word};
@@ -106,7 +107,8 @@ impl Constants {
         let call = Preparation { input: moduli, constants, rows, count, limbs };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer()]).collect();
         let shape = one_thread_each(&kernels.variant, count);
-        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows of constants.
+        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows of
+        // constants.
         unsafe { compute.launch(&preparation.constants, shape, &call, &used) }
     }
 
@@ -126,8 +128,8 @@ impl Constants {
         let call = Preparation { input: numbers, constants, rows, count, limbs };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer(), reduced]).collect();
         let shape = one_thread_each(&kernels.variant, count);
-        // SAFETY: the kernel takes this structure; it reads `count` numbers and the rows of constants, and writes
-        // `count` rows of `words` words.
+        // SAFETY: the kernel takes this structure; it reads `count` numbers and the rows of constants, and
+        // writes `count` rows of `words` words.
         unsafe { compute.launch(&preparation.reduce, shape, &call, &used) }
     }
 }

@@ -1,7 +1,7 @@
 //! A device: a GPU or an emulated one, its memory, streams and compiled programs.
 //!
-//! Everything here is written once, over the raw operations of `platform`: ownership, reuse of memory, and the
-//! rule that nothing is given back while the device still works with it. `devices` opens them.
+//! Everything here is written once, over the raw operations of `platform`: ownership, reuse of memory, and
+//! the rule that nothing is given back while the device still works with it. `devices` opens them.
 
 mod chip;
 mod contents;
@@ -96,8 +96,8 @@ impl Device {
         self.shared.platform.warnings()
     }
 
-    /// Compiles a program, or finds its machine code, and loads it. A program is loaded once, even if several threads
-    /// ask for it at the same time.
+    /// Compiles a program, or finds its machine code, and loads it. A program is loaded once, even if several
+    /// threads ask for it at the same time.
     pub fn compile(&self, program: &Program) -> Result<Module> {
         self.modules.get(&program.key_in_process(), || {
             let module = Module::new(self.shared.clone(), self.shared.platform.load(program)?);
@@ -116,7 +116,8 @@ impl Device {
         self.shared.platform.has_code(program)
     }
 
-    /// The machine code of all programs that are loaded, for a [bundle](crate::bundle). The emulated device has none.
+    /// The machine code of all programs that are loaded, for a [bundle](crate::bundle). The emulated device
+    /// has none.
     pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
         let programs = self.programs.lock().clone();
         programs.iter().filter_map(|program| self.shared.platform.code(program).transpose()).collect()

@@ -11,9 +11,9 @@ use std::env;
 const EMULATED_MULTIPROCESSORS: u32 = 2;
 
 impl Device {
-    /// The devices that `MODMILL_CUDA_DEVICES` names; all GPUs of this machine if it is not set. Its value is a list of
-    /// numbers of GPUs, separated by commas, or `emulator`, or `emulator:` and the name of a [`Chip`] whose limits the
-    /// emulated device has.
+    /// The devices that `MODMILL_CUDA_DEVICES` names; all GPUs of this machine if it is not set. Its value is
+    /// a list of numbers of GPUs, separated by commas, or `emulator`, or `emulator:` and the name of a
+    /// [`Chip`] whose limits the emulated device has.
     pub fn from_environment() -> Result<Gpus> {
         let wanted = wanted();
         let emulated = |device| Ok(Gpus { devices: vec![device], failed: Vec::new() });
@@ -29,21 +29,21 @@ impl Device {
         }
     }
 
-    /// The GPUs of this machine, or the GPUs that `MODMILL_CUDA_DEVICES` names by their numbers. An error if none can
-    /// be used.
+    /// The GPUs of this machine, or the GPUs that `MODMILL_CUDA_DEVICES` names by their numbers. An error if
+    /// none can be used.
     pub fn gpus() -> Result<Gpus> {
         driver::gpus(wanted().as_deref())
     }
 
-    /// The emulated device: it runs the kernels' sources on the CPU, slowly, for tests. It exists on every machine with
-    /// a C++ compiler, and is chosen only where it is named.
+    /// The emulated device: it runs the kernels' sources on the CPU, slowly, for tests. It exists on every
+    /// machine with a C++ compiler, and is chosen only where it is named.
     #[must_use]
     pub fn emulator() -> Self {
         Self::emulator_with(Faults::default(), Cache::from_environment())
     }
 
-    /// An emulated device with the faults of `faults`, which keeps compiled kernels in `cache`. It has the limits of an
-    /// H200.
+    /// An emulated device with the faults of `faults`, which keeps compiled kernels in `cache`. It has the
+    /// limits of an H200.
     #[must_use]
     pub fn emulator_with(faults: Faults, cache: Cache) -> Self {
         Self::emulated("emulated device".to_owned(), Chip::H200, faults, cache)

@@ -27,8 +27,8 @@ use std::time::Instant;
 pub struct Faults {
     /// The number of launches after which every launch is refused. The device can still be used.
     pub fail_launch_after: Option<u64>,
-    /// The number of launches after which the device breaks down. As on a GPU, that launch itself succeeds, and
-    /// everything after it fails.
+    /// The number of launches after which the device breaks down. As on a GPU, that launch itself succeeds,
+    /// and everything after it fails.
     pub lose_device_after: Option<u64>,
     /// Bytes of the device's memory.
     pub out_of_memory_above: Option<usize>,

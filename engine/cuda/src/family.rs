@@ -1,6 +1,6 @@
-//! The families of kernels. Each file says how its family spreads numbers over threads, which layouts are worth
-//! measuring, what its kernels are compiled with, and what they need of a device. This file calls the one that a
-//! caller names.
+//! The families of kernels. Each file says how its family spreads numbers over threads, which layouts are
+//! worth measuring, what its kernels are compiled with, and what they need of a device. This file calls the
+//! one that a caller names.
 
 pub(crate) mod layout;
 mod narrow;
@@ -42,7 +42,8 @@ pub(crate) fn kernel_set(
     }
 }
 
-/// The memory in which a family's kernels keep their large data on a device; `None` if the device has no room for it.
+/// The memory in which a family's kernels keep their large data on a device; `None` if the device has no room
+/// for it.
 pub(crate) fn place(family: Family, size: Size, layout: &Layout, limits: &Limits) -> Option<Placement> {
     match family {
         Family::TwoPass => TwoPass::place(size, layout, limits),
@@ -60,7 +61,8 @@ pub(crate) fn least_placement(family: Family) -> Placement {
     }
 }
 
-/// The layouts of a family that are worth measuring for numbers of this size, as far as the device has room for them.
+/// The layouts of a family that are worth measuring for numbers of this size, as far as the device has room
+/// for them.
 pub(crate) fn layouts(family: Family, size: Size, limits: &Limits) -> Vec<Layout> {
     let in_groups = |layouts: &dyn Fn(u32) -> Vec<Layout>| GROUPS.into_iter().flat_map(layouts).collect();
     match family {

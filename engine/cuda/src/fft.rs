@@ -40,8 +40,8 @@ pub(crate) struct Transforms {
 /// Threads of a block of carries, at most.
 const CARRY_BLOCK: u32 = 128;
 
-/// How carries of a result's words are spread over blocks: a chunk of a word for each bit of a digit for every
-/// thread but the first.
+/// How carries of a result's words are spread over blocks: a chunk of a word for each bit of a digit for
+/// every thread but the first.
 struct Carries {
     /// Threads of a block: whole warps, no more than there are chunks for.
     block: u32,
@@ -55,8 +55,8 @@ impl Carries {
         Self { block, blocks: words.div_ceil((block - 1) * digit_bits) }
     }
 
-    /// Bytes of shared memory of a block: a chunk of words for each thread, what goes beyond it, and what warps tell
-    /// each other.
+    /// Bytes of shared memory of a block: a chunk of words for each thread, what goes beyond it, and what
+    /// warps tell each other.
     fn shared_bytes(&self, digit_bits: u32) -> u32 {
         (4 * (digit_bits | 1) + 8) * self.block + 64
     }
@@ -175,7 +175,8 @@ impl Transforms {
         Ok(Self { device: device.clone(), kernels: Kernels::load(device)?, tables: Tables::default() })
     }
 
-    /// Memory for products of `count` items, of at most `words` words; `both` if both factors are transformed.
+    /// Memory for products of `count` items, of at most `words` words; `both` if both factors are
+    /// transformed.
     pub(crate) fn workspace(
         &self,
         length: &Length,
@@ -197,7 +198,8 @@ impl Transforms {
         self.tables.get(&self.device, kind)
     }
 
-    /// Cuts numbers into digits and transforms them, but for the rows; clears flags as well, if there are any.
+    /// Cuts numbers into digits and transforms them, but for the rows; clears flags as well, if there are
+    /// any.
     fn columns_there(
         &self,
         stream: &Stream,
@@ -240,7 +242,8 @@ impl Transforms {
         let mut used = input.buffers.to_vec();
         used.extend([to, &factors, &roots]);
         used.extend(flags.map(|(buffer, _)| buffer));
-        // SAFETY: the kernel takes this structure, reads `items` numbers, and writes their points and the flags.
+        // SAFETY: the kernel takes this structure, reads `items` numbers, and writes their points and the
+        // flags.
         unsafe { stream.launch(kernel, threads(call.count), &call, &used)? };
         for stride in length.strides() {
             let factors = self.table(Kind::There { points: 16, stride })?;
@@ -419,13 +422,14 @@ impl Transforms {
         let chunks = (call.length + 2).div_ceil(REMAINDER_CHUNK);
         let block = chunks.next_multiple_of(32).min(BLOCK);
         let shape = Shape { grid: word(items)?, block, shared_bytes: REMAINDER_SHARED_BYTES };
-        // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many results.
+        // SAFETY: the kernel takes this structure, reads `items` numbers of each kind, and writes as many
+        // results.
         unsafe { stream.launch(&self.kernels.remainder, shape, call, used) }
     }
 
     fn extract(&self, stream: &Stream, call: &ExtractCall, used: &[&Buffer]) -> Result<()> {
-        // SAFETY: the kernel takes this structure, reads the numbers of as many items as it has threads for, and writes
-        // a row for each.
+        // SAFETY: the kernel takes this structure, reads the numbers of as many items as it has threads for,
+        // and writes a row for each.
         unsafe { stream.launch(&self.kernels.extract, threads(call.count), call, used) }
     }
 
@@ -435,8 +439,8 @@ impl Transforms {
             Reads::Whole => whole,
             Reads::Direct | Reads::Vartime => direct,
         };
-        // SAFETY: the kernel takes this structure, reads the exponents and tables of as many items as it has threads
-        // for, and writes a row for each.
+        // SAFETY: the kernel takes this structure, reads the exponents and tables of as many items as it has
+        // threads for, and writes a row for each.
         unsafe { stream.launch(kernel, threads(call.count), call, used) }
     }
 }

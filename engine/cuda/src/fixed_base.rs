@@ -1,4 +1,5 @@
-//! Powers of one base modulo one number: a table on every device, and the batch that goes through the pipeline.
+//! Powers of one base modulo one number: a table on every device, and the batch that goes through the
+//! pipeline.
 
 use crate::backend::Cuda;
 use crate::call::word;
@@ -16,8 +17,8 @@ use crate::task::Task;
 use modmill_core::{Batch, Family, Items, Job, Moduli, Modulus, Op, Operand, Resident, Watch};
 use std::sync::Arc;
 
-/// The window of tables that are made for GPUs: 64 entries for every 6 bits of an exponent. With one bit more, shared memory holds half
-/// as many rows of entries; with one less, there is a fifth more products.
+/// The window of tables that are made for GPUs: 64 entries for every 6 bits of an exponent. With one bit
+/// more, shared memory holds half as many rows of entries; with one less, there is a fifth more products.
 pub const FIXED_WINDOW: u32 = 6;
 
 /// The table of a base on every device.
@@ -49,20 +50,21 @@ impl FixedBase {
 }
 
 impl Cuda {
-    /// Estimated seconds for `count` powers of one base, without the time to make its table; `None` if there are no kernels for moduli
-    /// of `bits` bits.
+    /// Estimated seconds for `count` powers of one base, without the time to make its table; `None` if there
+    /// are no kernels for moduli of `bits` bits.
     #[must_use]
     pub fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
         let choices = self.choices(Op::Pow, bits, self.items_per_device(count), exponent_bits);
         let power = choices.into_iter().find(|choice| choice.variant.family == Family::Rns)?;
-        // A power by windows of four bits has five products for every four bits of its exponent, and those of its table. The
-        // estimate adds a third for choosing entries.
+        // A power by windows of four bits has five products for every four bits of its exponent, and those of
+        // its table. The estimate adds a third for choosing entries.
         let products = exponent_bits.div_ceil(FIXED_WINDOW as usize) as f64;
         Some(power.seconds * 4.0 / 3.0 * products / (1.25 * exponent_bits as f64 + 16.0))
     }
 
-    /// Makes the table of a base from its powers: row `j 2^window + d` of `powers` is `base^(d 2^(window j))` modulo an odd `modulus`, as
-    /// wide as the modulus. `None` if there are no kernels for moduli of this length, or for this one.
+    /// Makes the table of a base from its powers: row `j 2^window + d` of `powers` is `base^(d 2^(window j))`
+    /// modulo an odd `modulus`, as wide as the modulus. `None` if there are no kernels for moduli of this
+    /// length, or for this one.
     pub fn fixed_base(&self, powers: &Batch, window: u32, modulus: &Modulus) -> Result<Option<FixedBase>> {
         let call = |reason: String| Error::Call { call: "Cuda::fixed_base", reason };
         if window == 0 || window > 8 || powers.is_empty() || !powers.len().is_multiple_of(1 << window) {
@@ -82,8 +84,8 @@ impl Cuda {
         Ok(tables.map(|tables| FixedBase { modulus: modulus.clone(), tables }))
     }
 
-    /// Writes the base's powers to `exponents` into `answers`, rows as wide as the modulus; returns the kernels' seconds. Time and
-    /// addresses depend on declared widths alone.
+    /// Writes the base's powers to `exponents` into `answers`, rows as wide as the modulus; returns the
+    /// kernels' seconds. Time and addresses depend on declared widths alone.
     pub fn pow_fixed_base(
         &self,
         base: &FixedBase,
@@ -105,7 +107,8 @@ impl Cuda {
         })
     }
 
-    /// Powers of a fixed base that stay on the device with the fewest resident bytes, which computes all of them.
+    /// Powers of a fixed base that stay on the device with the fewest resident bytes, which computes all of
+    /// them.
     pub fn pow_fixed_base_resident(
         &self,
         base: &FixedBase,
@@ -176,7 +179,8 @@ impl Cuda {
     }
 }
 
-/// The task that lays out the operands of a job. Products, unlike squares, have second operands, where the exponents are.
+/// The task that lays out the operands of a job. Products, unlike squares, have second operands, where the
+/// exponents are.
 const TASK: Task = Task::Multiply;
 
 /// The device's side: a table, and work buffers for chunks of some size.

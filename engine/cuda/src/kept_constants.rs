@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub(crate) struct KeptConstants(Mutex<HashMap<(usize, Variant), Arc<Buffer>>>);
 
 impl KeptConstants {
-    /// The rows for a device and a layout. The function `make` makes them at first use, and returns when they are
-    /// complete. If two threads come first at the same time, both may make them, and one result is kept.
+    /// The rows for a device and a layout. The function `make` makes them at first use, and returns when they
+    /// are complete. If two threads come first at the same time, both may make them, and one result is kept.
     pub(crate) fn get(
         &self,
         device: &Device,

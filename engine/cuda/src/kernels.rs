@@ -145,8 +145,8 @@ pub(crate) fn residue_shape(blocks: u32, block: u32, count: usize) -> (u32, u32)
     (blocks.min(count.div_ceil(block / 2)), block)
 }
 
-/// [`TaskKernels::residue_threads`]. A number has two threads. Beyond these there is less than a block, whose size depends on the
-/// count: fewer numbers may have more threads.
+/// [`TaskKernels::residue_threads`]. A number has two threads. Beyond these there is less than a block, whose
+/// size depends on the count: fewer numbers may have more threads.
 fn residue_threads(blocks: u32, block: u32, most: usize) -> usize {
     let (blocks, block) = (blocks as usize, block as usize);
     most.saturating_mul(2).saturating_add(block).min(blocks * block)
@@ -160,13 +160,14 @@ impl TaskKernels {
         self.blocks.min(u32::try_from(needed).unwrap_or(u32::MAX))
     }
 
-    /// The number of blocks, and of threads of a block, for `count` numbers in residues. Every multiprocessor gets one
-    /// warpgroup before any gets more.
+    /// The number of blocks, and of threads of a block, for `count` numbers in residues. Every multiprocessor
+    /// gets one warpgroup before any gets more.
     pub(crate) fn residue_shape(&self, count: usize) -> (u32, u32) {
         residue_shape(self.blocks, self.variant.layout.block, count)
     }
 
-    /// The most threads that [`TaskKernels::residue_shape`] has for `most` numbers or fewer: each warp has a table in the workspace.
+    /// The most threads that [`TaskKernels::residue_shape`] has for `most` numbers or fewer: each warp has a
+    /// table in the workspace.
     pub(crate) fn residue_threads(&self, most: usize) -> usize {
         residue_threads(self.blocks, self.variant.layout.block, most)
     }

@@ -38,8 +38,8 @@ impl LoadedDevice {
         Ok(kernels)
     }
 
-    /// Compiles all programs of private operations of RSA side by side, the first time that they are asked for: powers
-    /// by one part of the variant `power`, and a check by the variant `check`.
+    /// Compiles all programs of private operations of RSA side by side, the first time that they are asked
+    /// for: powers by one part of the variant `power`, and a check by the variant `check`.
     pub(crate) fn compile_rsa(&self, power: Variant, check: Variant, part: Part) -> Result<()> {
         let compiled = || self.rsa.lock();
         if compiled().contains(&(power, check, part)) {
@@ -60,8 +60,8 @@ impl LoadedDevice {
         Ok(())
     }
 
-    /// The kernels and tables of transforms. The first call compiles what transforms of `length` need side by side;
-    /// what other lengths need beyond that is compiled when they need it.
+    /// The kernels and tables of transforms. The first call compiles what transforms of `length` need side by
+    /// side; what other lengths need beyond that is compiled when they need it.
     pub(crate) fn transforms(&self, length: &Length) -> Result<Arc<Transforms>> {
         let mut transforms = self.transforms.lock();
         if let Some(transforms) = &*transforms {

@@ -54,7 +54,8 @@ impl fmt::Display for LongChoice {
 }
 
 impl Cuda {
-    /// How a request is computed by transforms; `None` if there are none for it, or other families are always faster.
+    /// How a request is computed by transforms; `None` if there are none for it, or other families are always
+    /// faster.
     pub(crate) fn long_choice(&self, request: &Request) -> Option<LongChoice> {
         let &Request { op, bits, factor_bits, shortest_bits, .. } = request;
         let is_asked_for = match self.settings.family {
@@ -84,7 +85,8 @@ impl Cuda {
         Some(LongChoice { task, length, chunk: length.chunk_items(), seconds })
     }
 
-    /// The task of a request, with the window and the reads of its tables; `None` if kernels take no such exponents.
+    /// The task of a request, with the window and the reads of its tables; `None` if kernels take no such
+    /// exponents.
     fn long_task(&self, request: &Request) -> Option<Task> {
         let bits = request.exponent_bits();
         let power = |reads, window| Task::power(reads, bits, window).ok();
@@ -107,8 +109,8 @@ impl Cuda {
 
     fn long_seconds(&self, request: &Request, length: &Length, task: Task) -> f64 {
         let per_device = self.items_per_device(request.count) as f64;
-        // The time of a product's three transforms is 1: a square has two, and reductions have three more. The numbers
-        // that are copied count besides.
+        // The time of a product's three transforms is 1: a square has two, and reductions have three more.
+        // The numbers that are copied count besides.
         let (transforms, copied) = match request.op {
             Op::Mul | Op::Inv | Op::Gcd => (1.0, 4.0),
             Op::Square => (0.7, 3.0),
@@ -230,8 +232,8 @@ impl Cuda {
     }
 }
 
-/// The transform that holds the products of a request. Reductions add digits in pairs, so that theirs have room for
-/// sums of two digits, and take whole limbs.
+/// The transform that holds the products of a request. Reductions add digits in pairs, so that theirs have
+/// room for sums of two digits, and take whole limbs.
 fn length(request: &Request) -> Length {
     let bits = 64 * request.bits.div_ceil(64);
     match request.op.is_modular() {

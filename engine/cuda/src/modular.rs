@@ -1,4 +1,5 @@
-//! Operations modulo numbers that kernels hold whole: the stages of the pipeline, and the batch that goes through it.
+//! Operations modulo numbers that kernels hold whole: the stages of the pipeline, and the batch that goes
+//! through it.
 #![allow(unsafe_code)] // launches kernels
 
 use crate::backend::{Cuda, Run};
@@ -42,8 +43,8 @@ fn chunk_of(job: &Job<'_>) -> usize {
 }
 
 impl Cuda {
-    /// Montgomery products one after the other, `a b^repeat / R^(repeat + 1) mod N` for `R = 2^radix_bits`: the speed
-    /// of the arithmetic when nothing is copied.
+    /// Montgomery products one after the other, `a b^repeat / R^(repeat + 1) mod N` for `R = 2^radix_bits`:
+    /// the speed of the arithmetic when nothing is copied.
     pub fn multiply_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
         self.run_kernels(variant, Task::MultiplyChain { repeat }, chunk_of(job), job)
     }
@@ -66,8 +67,9 @@ impl Cuda {
         })
     }
 
-    /// Shares a job out as `run_kernels` does, with answers in rows of the caller's, as wide as the moduli, or on a device; returns the
-    /// kernels' seconds. Where numbers are on a device, that device computes the whole job.
+    /// Shares a job out as `run_kernels` does, with answers in rows of the caller's, as wide as the moduli,
+    /// or on a device; returns the kernels' seconds. Where numbers are on a device, that device computes the
+    /// whole job.
     pub(crate) fn run_kernels_into(
         &self,
         variant: Variant,
@@ -99,8 +101,8 @@ impl Cuda {
         })
     }
 
-    /// Computes a job on the device that holds some of its numbers. If kernels refuse items, all items are computed
-    /// again by rows: numbers on a device are read in their order.
+    /// Computes a job on the device that holds some of its numbers. If kernels refuse items, all items are
+    /// computed again by rows: numbers on a device are read in their order.
     fn run_at_home(
         &self,
         home: &LoadedDevice,
@@ -120,8 +122,8 @@ impl Cuda {
         Ok(seconds + more)
     }
 
-    /// Computes a job on one device; returns the kernels' seconds, and the places of the items that the kernels
-    /// refused.
+    /// Computes a job on one device; returns the kernels' seconds, and the places of the items that the
+    /// kernels refused.
     fn run_on(
         &self,
         loaded: &LoadedDevice,
@@ -160,8 +162,8 @@ impl Cuda {
         Ok((seconds, exchange.refused))
     }
 
-    /// Computes the items at some places of a job by rows: the residue family refuses moduli that share a factor with
-    /// its radix.
+    /// Computes the items at some places of a job by rows: the residue family refuses moduli that share a
+    /// factor with its radix.
     fn run_refused(
         &self,
         loaded: &LoadedDevice,
@@ -194,13 +196,15 @@ fn rows_instead_of(variant: Variant, bits: usize, loaded: &LoadedDevice) -> Resu
     candidates.into_iter().find(|rows| rows.family != variant.family).ok_or_else(none)
 }
 
-/// Whether the first factors or bases, and the second factors, are longer than the kernels take, and reduced first.
+/// Whether the first factors or bases, and the second factors, are longer than the kernels take, and reduced
+/// first.
 fn are_long(variant: Variant, task: Task, job: &Job<'_>) -> [bool; 2] {
     let is_long = |operand: Operand<'_>| operand.bits() > variant.input_bits();
     [is_long(job.a), task.multiplies_b() && !matches!(task, Task::Square) && is_long(job.b)]
 }
 
-/// Whether constants of the moduli are needed. Residues have constants of their own, and need these only to reduce.
+/// Whether constants of the moduli are needed. Residues have constants of their own, and need these only to
+/// reduce.
 fn is_prepared(variant: Variant, task: Task, job: &Job<'_>) -> bool {
     variant.family != Family::Rns || are_long(variant, task, job).contains(&true)
 }
@@ -476,8 +480,8 @@ impl Stages for KernelStages<'_> {
             block: variant.layout.block,
             shared_bytes: variant.shared_bytes(),
         };
-        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, keeps `entries` values
-        // for each thread of the grid in the scratch, and writes `count` results.
+        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, keeps `entries`
+        // values for each thread of the grid in the scratch, and writes `count` results.
         unsafe { compute.launch(kernel, shape, &call, &used) }
     }
 }

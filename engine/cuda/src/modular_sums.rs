@@ -68,8 +68,8 @@ impl Drop for SumFactors {
 }
 
 impl Cuda {
-    /// Puts a modulus of at least one on the device that holds the fewest resident bytes, for sums of at most `most` products
-    /// of numbers as long as the modulus, or of weights that add up to at most `most`.
+    /// Puts a modulus of at least one on the device that holds the fewest resident bytes, for sums of at most
+    /// `most` products of numbers as long as the modulus, or of weights that add up to at most `most`.
     pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Result<ModularSums> {
         let none = || Error::NoKernel { name: "for moduli without a way to find reciprocals".to_owned() };
         let reciprocals = self.reciprocals.as_deref().ok_or_else(none)?;
@@ -81,7 +81,8 @@ impl Cuda {
         Ok(ModularSums { device: loaded.device.clone(), bits, sums: Mutex::new(sums) })
     }
 
-    /// Transforms numbers for sums of products modulo a number that is no shorter. Numbers of the host are copied.
+    /// Transforms numbers for sums of products modulo a number that is no shorter. Numbers of the host are
+    /// copied.
     pub fn sum_factors(&self, modular: &ModularSums, numbers: Operand<'_>) -> Result<SumFactors> {
         if numbers.bits() > modular.bits {
             return Err(Error::TooLong { what: "a factor", bits: numbers.bits(), limit: modular.bits });
@@ -114,8 +115,8 @@ impl Cuda {
         Ok(factors)
     }
 
-    /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all groups of
-    /// factors, one after the other. Returns the sums and the kernels' seconds.
+    /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all
+    /// groups of factors, one after the other. Returns the sums and the kernels' seconds.
     pub fn sums_of_products(
         &self,
         modular: &ModularSums,
@@ -143,8 +144,8 @@ impl Cuda {
         })
     }
 
-    /// Sums of numbers with weights: for each sum a byte for each number. Numbers of the host are copied. Returns the
-    /// sums and the kernels' seconds.
+    /// Sums of numbers with weights: for each sum a byte for each number. Numbers of the host are copied.
+    /// Returns the sums and the kernels' seconds.
     pub fn weighted_sums(
         &self,
         modular: &ModularSums,

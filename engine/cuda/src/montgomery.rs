@@ -24,8 +24,8 @@ impl MontgomeryForm {
 }
 
 impl Cuda {
-    /// The form in which about `count` numbers modulo a number of `bits` bits are multiplied fastest; `None` if no
-    /// kernels hold such numbers whole.
+    /// The form in which about `count` numbers modulo a number of `bits` bits are multiplied fastest; `None`
+    /// if no kernels hold such numbers whole.
     #[must_use]
     pub fn montgomery_form(&self, bits: usize, count: usize) -> Option<MontgomeryForm> {
         let choices = self.choices(Op::MulMod, bits, count, 0);

@@ -1,5 +1,5 @@
-//! The parts of a variant's kernels. Each is a program of its own, so that a device compiles what a batch needs, and
-//! compiles it side by side.
+//! The parts of a variant's kernels. Each is a program of its own, so that a device compiles what a batch
+//! needs, and compiles it side by side.
 
 /// A part of a variant's kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

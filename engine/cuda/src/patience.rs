@@ -1,9 +1,10 @@
 //! The time that batches have lost by not waiting for kernels that take long to compile.
 //!
-//! The residue family is the fastest at most lengths, and takes a compiler up to ten seconds. Other kernels are there
-//! within a second or two, and may have computed a batch by then. Whether to wait is the question whether to rent or to
-//! buy: other kernels compute as long as all batches together have lost less time by that than compiling takes. So the
-//! loss is never more than the time of compiling, however many batches come, and few items never wait.
+//! The residue family is the fastest at most lengths, and takes a compiler up to ten seconds. Other kernels
+//! are there within a second or two, and may have computed a batch by then. Whether to wait is the question
+//! whether to rent or to buy: other kernels compute as long as all batches together have lost less time by
+//! that than compiling takes. So the loss is never more than the time of compiling, however many batches
+//! come, and few items never wait.
 
 use crate::part::Part;
 use crate::variant::Variant;

@@ -1,9 +1,9 @@
-//! The device pipeline: a batch goes through one device in chunks. While a chunk is computed, the next one is gathered
-//! and copied in, and the one before is copied out and scattered.
+//! The device pipeline: a batch goes through one device in chunks. While a chunk is computed, the next one is
+//! gathered and copied in, and the one before is copied out and scattered.
 //!
-//! Kernels run one after the other on a stream of their own, so that one set of work buffers serves all chunks and the
-//! times of kernels do not overlap. Copies run at the same time, on one stream per slot. Numbers in pinned memory of the
-//! caller's are copied without staging.
+//! Kernels run one after the other on a stream of their own, so that one set of work buffers serves all
+//! chunks and the times of kernels do not overlap. Copies run at the same time, on one stream per slot.
+//! Numbers in pinned memory of the caller's are copied without staging.
 #![allow(unsafe_code)] // copies from and to the caller's memory
 
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Stream};
@@ -45,8 +45,8 @@ pub(crate) trait Exchange {
         self.gather(next.items, next.rows, next.input);
     }
 
-    /// Operands of `items` in pinned memory, each with its place among the limbs of a chunk's inputs, in rising order.
-    /// The device copies them by itself, and [`Exchange::gather`] leaves their places alone.
+    /// Operands of `items` in pinned memory, each with its place among the limbs of a chunk's inputs, in
+    /// rising order. The device copies them by itself, and [`Exchange::gather`] leaves their places alone.
     fn pinned_inputs(&self, _items: Range<usize>) -> Vec<(usize, &[u64])> {
         Vec::new()
     }
@@ -143,8 +143,8 @@ pub(crate) struct ChunkSizes {
 
 /// Sends `count` items through a device; returns the seconds that its kernels took.
 ///
-/// `make` prepares the device for chunks of at most the number of rows that it is given. Where memory runs out, chunks are halved, and the
-/// items that have no answer yet begin again.
+/// `make` prepares the device for chunks of at most the number of rows that it is given. Where memory runs
+/// out, chunks are halved, and the items that have no answer yet begin again.
 pub(crate) fn run<S: Stages>(
     lane: Lane<'_>,
     count: usize,
@@ -227,8 +227,8 @@ fn pass<S: Stages>(
             false => slot.exchange(done, None, exchange),
         }
         match next {
-            // SAFETY: the slots wait for their copies before they are dropped, and the caller of this function lends
-            // the memory of operands and answers for longer.
+            // SAFETY: the slots wait for their copies before they are dropped, and the caller of this
+            // function lends the memory of operands and answers for longer.
             Some(items) => unsafe {
                 slot.start(place, items.clone(), rows(&items), &stages, &compute, exchange)?
             },

@@ -1,4 +1,5 @@
-//! Plans of the GPUs: which kernels compute a request, with which window, in which time; and running such a plan.
+//! Plans of the GPUs: which kernels compute a request, with which window, in which time; and running such a
+//! plan.
 
 use crate::backend::{Cuda, Run};
 use crate::checks::check_rows;
@@ -53,7 +54,8 @@ impl Cuda {
         }
     }
 
-    /// The best ways of the other families, which a plan of this backend was chosen before, the fastest first.
+    /// The best ways of the other families, which a plan of this backend was chosen before, the fastest
+    /// first.
     #[must_use]
     pub fn alternatives(&self, plan: &Plan) -> Vec<Alternative> {
         let kernels = self.kernel_choices(&plan.request);
@@ -71,15 +73,15 @@ impl Cuda {
         Run::new(job.moduli.bits(), job.items.len(), |answers| self.run_into(plan, job, answers))
     }
 
-    /// Runs a plan of this backend on the job that it was made for, into rows of the caller's, which are as wide as the
-    /// moduli; returns the kernels' seconds.
+    /// Runs a plan of this backend on the job that it was made for, into rows of the caller's, which are as
+    /// wide as the moduli; returns the kernels' seconds.
     pub fn run_into(&self, plan: &Plan, job: &Job<'_>, answers: &mut [u64]) -> Result<f64> {
         check_rows(answers, job.moduli.bits(), job.items.len())?;
         self.run_to(plan, job, Answers::Host(answers))
     }
 
-    /// Runs a plan of this backend on the job that it was made for, and leaves the answers on a device: the one that
-    /// holds operands, if any does. Returns them and the kernels' seconds.
+    /// Runs a plan of this backend on the job that it was made for, and leaves the answers on a device: the
+    /// one that holds operands, if any does. Returns them and the kernels' seconds.
     pub fn run_resident(&self, plan: &Plan, job: &Job<'_>) -> Result<(Resident, f64)> {
         let count = job.items.len();
         let bits = job.moduli.bits().min(64 * job.bits.div_ceil(64));
@@ -114,7 +116,8 @@ impl Cuda {
         Run::new(product.bits(), product.count, |answers| self.multiply_into(plan, product, answers))
     }
 
-    /// Runs a plan for full products or squares into rows of the caller's, as wide as the answers; returns the kernels' seconds.
+    /// Runs a plan for full products or squares into rows of the caller's, as wide as the answers; returns
+    /// the kernels' seconds.
     pub fn multiply_into(&self, plan: &Plan, product: &Product<'_>, answers: &mut [u64]) -> Result<f64> {
         check_rows(answers, product.bits(), product.count)?;
         self.multiply_to(plan, product, Answers::Host(answers))
@@ -232,8 +235,8 @@ impl Cuda {
         let count = self.items_per_device(request.count);
         let mut choices = self.choices(op, request.bits, count, request.exponent_bits());
         if let (Op::PowVartime, Exponents::Public(exponent)) = (request.op, &request.exponents) {
-            // Kernels skip the zero digits of one exponent for all items, so that a sparse one has the fewest products
-            // bit by bit.
+            // Kernels skip the zero digits of one exponent for all items, so that a sparse one has the fewest
+            // products bit by bit.
             let window = best_shared_window_vartime(exponent);
             choices.iter_mut().for_each(|choice| choice.window = window);
         }

@@ -1,9 +1,10 @@
-//! A table for a device that nobody measured: the measurements of an H200, scaled by the rates of the two devices.
+//! A table for a device that nobody measured: the measurements of an H200, scaled by the rates of the two
+//! devices.
 //!
-//! A family is bound by one kind of instruction: multiply-adds of 32-bit integers, multiply-adds in double precision,
-//! or products of bytes on the tensor cores together with integer steps. The model knows how many of each a multiprocessor
-//! does in a clock. It says which family and layout are worth it, and roughly how long a batch takes; `modmill tune`
-//! measures.
+//! A family is bound by one kind of instruction: multiply-adds of 32-bit integers, multiply-adds in double
+//! precision, or products of bytes on the tensor cores together with integer steps. The model knows how many
+//! of each a multiprocessor does in a clock. It says which family and layout are worth it, and roughly how
+//! long a batch takes; `modmill tune` measures.
 
 use crate::device::{Chip, Limits, Tensor};
 use crate::family::layout::{Layout, Placement};
@@ -14,7 +15,8 @@ use modmill_core::Family;
 /// The part of a power in residues that an H200 spends on the tensor cores; the other part is integer steps.
 const TENSOR_PART: f64 = 0.5;
 
-/// How much longer products take whose matrices come from global memory, through caches that hold a part of them.
+/// How much longer products take whose matrices come from global memory, through caches that hold a part of
+/// them.
 const GLOBAL_MATRICES: f64 = 3.0;
 
 /// Part of a multiprocessor that a single warp can use: one of four schedulers.
@@ -31,8 +33,8 @@ struct Rates {
 }
 
 impl Rates {
-    /// The rates by compute capability, from the arithmetic throughput table of the CUDA C++ Programming Guide and the data
-    /// sheets of the chips.
+    /// The rates by compute capability, from the arithmetic throughput table of the CUDA C++ Programming
+    /// Guide and the data sheets of the chips.
     fn of(limits: &Limits) -> Self {
         let single = if matches!(limits.capability, (7, _) | (8, 0)) { 64.0 } else { 128.0 };
         let tensor = match (limits.tensor(), limits.capability) {
@@ -59,8 +61,8 @@ impl Rates {
 }
 
 impl Table {
-    /// The table for a device called `name`: what was measured on an H200 for every device of its compute capability,
-    /// and an estimate for the others.
+    /// The table for a device called `name`: what was measured on an H200 for every device of its compute
+    /// capability, and an estimate for the others.
     #[must_use]
     pub fn for_device(name: &str, limits: &Limits) -> Self {
         let shipped = Self::shipped();
@@ -131,7 +133,8 @@ mod tests {
         (Table::for_device(chip.device_name(), &chip.limits()), chip.limits())
     }
 
-    /// Every length has a choice for every operation and size of batch, and no choice exceeds the chip's limits.
+    /// Every length has a choice for every operation and size of batch, and no choice exceeds the chip's
+    /// limits.
     #[test]
     fn every_length_has_a_choice_within_the_limits_of_every_chip() {
         let lengths = (64..2048).step_by(32).chain((2048..=32768).step_by(256));

@@ -64,8 +64,8 @@ impl DeviceMemory for DeviceRows {
 }
 
 impl Cuda {
-    /// Memory for a resident batch of `len` rows of `stride` limbs on the device `home`, or on the one that holds the
-    /// fewest resident bytes.
+    /// Memory for a resident batch of `len` rows of `stride` limbs on the device `home`, or on the one that
+    /// holds the fewest resident bytes.
     pub(crate) fn rows(&self, home: Option<&LoadedDevice>, stride: usize, len: usize) -> Result<DeviceRows> {
         let loaded =
             home.or_else(|| self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes()));
@@ -141,8 +141,8 @@ impl Cuda {
         self.loaded().iter().find(|loaded| loaded.device.is(&rows.device))
     }
 
-    /// The device that holds the resident numbers of a job; `None` if there are none. An error if they are on several
-    /// devices, or on one that is not of this backend.
+    /// The device that holds the resident numbers of a job; `None` if there are none. An error if they are on
+    /// several devices, or on one that is not of this backend.
     pub(crate) fn home(
         &self,
         operands: &[Operand<'_>],

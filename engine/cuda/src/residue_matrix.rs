@@ -1,4 +1,5 @@
-//! Matrices in residues on a device, and their products with vectors (`residue_matrix.cuh`, `residue_product.cuh`).
+//! Matrices in residues on a device, and their products with vectors (`residue_matrix.cuh`,
+//! `residue_product.cuh`).
 
 mod calls;
 mod pinned;
@@ -79,8 +80,8 @@ impl Cuda {
         Ok(matrix)
     }
 
-    /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, written to `answers`. Returns the
-    /// seconds in kernels.
+    /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, written to
+    /// `answers`. Returns the seconds in kernels.
     pub fn multiply_held(
         &self,
         matrix: &DeviceMatrix,
@@ -106,7 +107,8 @@ impl Cuda {
         })
     }
 
-    /// Multiplies a matrix that is streamed to a device in sections, or expanded there from its seed section by section.
+    /// Multiplies a matrix that is streamed to a device in sections, or expanded there from its seed section
+    /// by section.
     pub fn multiply_streamed(
         &self,
         source: &dyn MatrixSource,

@@ -28,13 +28,15 @@ use std::ops::Range;
 /// Bytes of the blocks of a chunk: enough to copy at full speed.
 const CHUNK_BYTES: usize = 16 << 20;
 
-/// From this many items with one modulus on, the factor that leads out of Montgomery form is computed once for all.
+/// From this many items with one modulus on, the factor that leads out of Montgomery form is computed once
+/// for all.
 const WORTH_AN_EXIT: usize = 4096;
 
 /// Items that the residue family computes together. Chunks are padded to a multiple.
 const TILE_ITEMS: usize = 16;
 
-/// How private operations are computed: powers modulo the primes in residues, and a check with the public exponent.
+/// How private operations are computed: powers modulo the primes in residues, and a check with the public
+/// exponent.
 #[derive(Debug, Clone, Copy)]
 pub struct CrtPlan {
     /// The kernels of the powers.
@@ -83,8 +85,8 @@ impl Cuda {
         })
     }
 
-    /// Computes `c^d mod n` by a plan, and checks every answer; returns the kernels' seconds. An answer that fails its
-    /// check is zero, and its flag is set; so is the flag of a key that residues cannot serve.
+    /// Computes `c^d mod n` by a plan, and checks every answer; returns the kernels' seconds. An answer that
+    /// fails its check is zero, and its flag is set; so is the flag of a key that residues cannot serve.
     pub fn crt_pow(&self, plan: &CrtPlan, job: &CrtJob<'_>, blocks: &mut (dyn Blocks + Send)) -> Result<f64> {
         self.crt_pow_with(plan, job, None, blocks)
     }
@@ -105,8 +107,8 @@ impl Cuda {
             loaded.compile_rsa(plan.power, plan.check, task.part())?;
             let kernels = loaded.kernels(plan.power)?.of(&task, false)?;
             let (count, wave) = (share.len(), kernels.wave());
-            // With one key the halves of a chunk go one after the other; where they would not fill the device,
-            // together.
+            // With one key the halves of a chunk go one after the other; where they would not fill the
+            // device, together.
             let together = matches!(job.keys, PerItem::Each(_)) || 2 * count <= wave;
             let wave = if together { wave / 2 } else { wave };
             let rows = KeyRows { job, per_item: together };

@@ -18,8 +18,8 @@ fn part_of(op: Op, has_direct_tables: bool) -> Part {
 }
 
 impl Cuda {
-    /// Puts the choice that answers a request soonest before the others, which are sorted by their time. Returns the
-    /// kernels that it does not wait for.
+    /// Puts the choice that answers a request soonest before the others, which are sorted by their time.
+    /// Returns the kernels that it does not wait for.
     pub(crate) fn put_soonest_first(&self, request: &Request, choices: &mut [Choice]) -> Option<PassedOver> {
         let best = *choices.first()?;
         let part = part_of(request.op, self.settings.direct_tables);

@@ -122,8 +122,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The place of the numbers of a chunk that begins with `item`, once they are on the device: in `buffer` from limb
-    /// `start` on, unless they were on the device already.
+    /// The place of the numbers of a chunk that begins with `item`, once they are on the device: in `buffer`
+    /// from limb `start` on, unless they were on the device already.
     pub(crate) fn numbers(&self, buffer: &Buffer, start: usize, item: usize) -> Numbers {
         let length = words(self.width);
         let (address, row) = match self.origin {
@@ -137,7 +137,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Writes the numbers of `items` for each operand, one operand after the other; returns the limbs behind them.
+/// Writes the numbers of `items` for each operand, one operand after the other; returns the limbs behind
+/// them.
 pub(crate) fn gather_all<'a>(
     operands: &[Source<'_>],
     items: Items<'_>,
@@ -255,7 +256,8 @@ impl AnswerRows<'_> {
         (has_rows_of_the_device && is_pinned(rows)).then_some(rows)
     }
 
-    /// Copies the answers of `items` from the device's rows on all threads, unless the device has written them itself.
+    /// Copies the answers of `items` from the device's rows on all threads, unless the device has written
+    /// them itself.
     pub(crate) fn take(&mut self, items: Range<usize>, output: &[u64]) {
         if self.pinned(items.clone()).is_some() {
             return;
@@ -301,8 +303,8 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// The rows of `count` answers on the host, which have `limbs` limbs on the device; `None` if the answers stay
-    /// there.
+    /// The rows of `count` answers on the host, which have `limbs` limbs on the device; `None` if the answers
+    /// stay there.
     pub(crate) fn on_host(self, count: usize, limbs: usize) -> Option<AnswerRows<'a>> {
         match self {
             Self::Host(rows) => {

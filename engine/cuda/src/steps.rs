@@ -1,4 +1,5 @@
-//! Small steps between products on a device (`Step`): sums, differences, comparisons, shifts, choices, items by index.
+//! Small steps between products on a device (`Step`): sums, differences, comparisons, shifts, choices, items
+//! by index.
 #![allow(unsafe_code)] // launches kernels
 
 use crate::backend::Cuda;
@@ -83,8 +84,8 @@ fn task_of(kind: StepKind<'_>) -> (u32, usize) {
 }
 
 impl Cuda {
-    /// Computes a step on a device, the one that holds operands if any does, and leaves the answers there. An error if
-    /// items are gathered that are not on a device.
+    /// Computes a step on a device, the one that holds operands if any does, and leaves the answers there. An
+    /// error if items are gathered that are not on a device.
     pub fn step(&self, step: &Step<'_>) -> Result<Resident> {
         let count =
             step.count().map_err(|error| Error::Call { call: "Cuda::step", reason: error.to_string() })?;
@@ -195,8 +196,8 @@ impl Stages for &StepStages<'_> {
         let mut used: Vec<&Buffer> =
             self.sources.iter().filter_map(Source::rows).map(|rows| &rows.buffer).collect();
         used.extend([chunk.inputs, &self.rows.buffer]);
-        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, or those at indices that
-        // were checked, and writes `count` rows.
+        // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, or those at
+        // indices that were checked, and writes `count` rows.
         unsafe { compute.launch(self.kernel, shape, &call, &used) }
     }
 }

@@ -77,8 +77,8 @@ const MAX_DIRECT_WINDOW: u32 = 6;
 /// The longest window that a caller may ask for. The tables of longer ones do not fit a GPU's memory.
 pub(crate) const MAX_WINDOW: u32 = 8;
 
-/// The conversions to residues and back, as a part of a power with an exponent of full length. Every operation in
-/// residues takes this time.
+/// The conversions to residues and back, as a part of a power with an exponent of full length. Every
+/// operation in residues takes this time.
 const RESIDUE_CONVERSIONS: f64 = 0.04;
 
 /// Seconds to hand a batch to a device and to get it back.
@@ -182,8 +182,8 @@ pub fn direct_window(exponent_bits: usize) -> u32 {
     best_window(MAX_DIRECT_WINDOW, exponent_bits)
 }
 
-/// The window with the fewest products for the table and for the digits of an exponent. `full` is the best window of
-/// an exponent as long as the modulus, and the longest that is considered.
+/// The window with the fewest products for the table and for the digits of an exponent. `full` is the best
+/// window of an exponent as long as the modulus, and the longest that is considered.
 fn best_window(full: u32, exponent_bits: usize) -> u32 {
     let cost = |window: u32| (1usize << window) + exponent_bits.div_ceil(window as usize);
     (1..=full.min(MAX_WINDOW)).min_by_key(|&window| cost(window)).unwrap_or(1)

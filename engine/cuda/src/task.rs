@@ -33,8 +33,8 @@ pub(crate) enum Reads {
     Whole,
     /// Only the entry of a digit is read: addresses depend on the exponents, instructions do not.
     Direct,
-    /// Only the entry of a digit is read, and a zero digit of one exponent for all items costs no product: everything
-    /// shows.
+    /// Only the entry of a digit is read, and a zero digit of one exponent for all items costs no product:
+    /// everything shows.
     Vartime,
 }
 
@@ -73,8 +73,8 @@ impl Task {
         matches!(self, Self::Power { reads: Reads::Whole, .. })
     }
 
-    /// Whether no item may see that it shares its exponent with others: kernels that read tables directly skip digits
-    /// of zero of one exponent for all.
+    /// Whether no item may see that it shares its exponent with others: kernels that read tables directly
+    /// skip digits of zero of one exponent for all.
     pub(crate) fn repeats_exponent(&self) -> bool {
         matches!(self, Self::Power { reads: Reads::Direct, .. })
     }
@@ -128,8 +128,8 @@ impl Task {
     }
 }
 
-/// The window with the fewest products for a public exponent that all items share: those of its table, and one for
-/// every digit that is not zero.
+/// The window with the fewest products for a public exponent that all items share: those of its table, and
+/// one for every digit that is not zero.
 pub(crate) fn best_shared_window_vartime(exponent: &[u64]) -> u32 {
     let bits = limbs::bit_length(exponent);
     let cost = |window: u32| {

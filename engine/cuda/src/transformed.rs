@@ -66,8 +66,8 @@ impl Cuda {
         Ok(made)
     }
 
-    /// Full products of numbers and transformed factors: one factor for each item, or one for all items. Returns the
-    /// products and the kernels' seconds.
+    /// Full products of numbers and transformed factors: one factor for each item, or one for all items.
+    /// Returns the products and the kernels' seconds.
     pub fn multiply_transformed(&self, a: Operand<'_>, b: &Transformed) -> Result<(Resident, f64)> {
         let loaded =
             self.loaded().iter().find(|loaded| loaded.device.is(&b.device)).ok_or(Error::NoDevice)?;

@@ -66,9 +66,10 @@ impl Table {
         ))
     }
 
-    /// Keeps the rows worth keeping. Of each size and family that is the row with the highest throughput, and every row
-    /// that is clearly faster than all kept rows of its family for some size of batch. A family that never wins keeps
-    /// its rows, for callers that ask for the family and for plans that say by how much it loses.
+    /// Keeps the rows worth keeping. Of each size and family that is the row with the highest throughput, and
+    /// every row that is clearly faster than all kept rows of its family for some size of batch. A family
+    /// that never wins keeps its rows, for callers that ask for the family and for plans that say by how much
+    /// it loses.
     pub fn keep_winners(&mut self) {
         const CLEARLY: f64 = 1.02;
         // Steps of a tenth, from one number to more than any device holds.

@@ -36,7 +36,8 @@ const MORE_WORDS: u32 = 2 * MAX_WORDS;
 /// Threads of a block of the kernels of `rsa.cuh`.
 pub(crate) const GARNER_BLOCK: u32 = 64;
 
-/// The fewest registers of a thread that a layout may leave. Every kernel's addresses and counters take this many.
+/// The fewest registers of a thread that a layout may leave. Every kernel's addresses and counters take this
+/// many.
 const LEAST_REGISTERS: u32 = 32;
 
 /// Words for numbers of `bits` bits: few enough sizes that a batch of mixed lengths does not compile for
@@ -63,8 +64,8 @@ fn size_for(family: Family, bits: usize) -> Size {
 }
 
 impl Variant {
-    /// The variant for moduli of `bits` bits; `None` if the family has none in this layout, or the device has no
-    /// room for it.
+    /// The variant for moduli of `bits` bits; `None` if the family has none in this layout, or the device has
+    /// no room for it.
     #[must_use]
     pub fn new(family: Family, bits: usize, layout: Layout, limits: &Limits) -> Option<Self> {
         let Size { words, room } = size_for(family, bits);
@@ -77,8 +78,8 @@ impl Variant {
         variant.exists(limits).then_some(variant)
     }
 
-    /// The variant for moduli of `bits` bits that is the most like a layout measured at `measured_bits` bits. The
-    /// residue family cuts up its matrices anew for every length.
+    /// The variant for moduli of `bits` bits that is the most like a layout measured at `measured_bits` bits.
+    /// The residue family cuts up its matrices anew for every length.
     pub(crate) fn nearest(
         family: Family,
         bits: usize,
@@ -200,8 +201,8 @@ impl Variant {
         Some(with_part(self.program_of(&files), part))
     }
 
-    /// All parts in one program, for the emulated device: its compiler takes as long to read the files as to compile a
-    /// part.
+    /// All parts in one program, for the emulated device: its compiler takes as long to read the files as to
+    /// compile a part.
     pub(crate) fn whole_program(&self) -> Program {
         let files = match self.family {
             Family::Rns => [&family::rns::POWER_FILES[..], &["rns_multiply", "rns_convert"]].concat(),
@@ -212,8 +213,8 @@ impl Variant {
         program
     }
 
-    /// The program of powers in residues modulo one number that is a part of the matrices. `part` is one of the two
-    /// parts with powers.
+    /// The program of powers in residues modulo one number that is a part of the matrices. `part` is one of
+    /// the two parts with powers.
     #[must_use]
     pub fn merged_program(&self, part: Part) -> Option<Program> {
         let Rns { residues, bases } = self.rns()?;

@@ -11,8 +11,8 @@ use modmill_core::{CrtJob, CrtKey, ModuliForm, PerItem, Plan};
 const PUBLIC_EXPONENT: [u64; 1] = [65_537];
 
 impl Cuda {
-    /// Compiles what a plan of this backend runs, on every device, and keeps it in the cache of kernels. It does nothing
-    /// for a plan of another backend.
+    /// Compiles what a plan of this backend runs, on every device, and keeps it in the cache of kernels. It
+    /// does nothing for a plan of another backend.
     pub fn warm(&self, plan: &Plan) -> Result<()> {
         for loaded in self.loaded() {
             match plan.recipe.get() {
@@ -34,8 +34,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// Compiles what private and public operations of RSA run for `count` items and keys of `bits` bits with two primes
-    /// and the public exponent 65537. Returns whether there are kernels for them.
+    /// Compiles what private and public operations of RSA run for `count` items and keys of `bits` bits with
+    /// two primes and the public exponent 65537. Returns whether there are kernels for them.
     pub fn warm_rsa(&self, bits: usize, count: usize) -> Result<bool> {
         // A plan does not look at the keys.
         let key = CrtKey { modulus: &[], primes: [&[]; 2], exponents: [&[]; 2], coefficient: &[] };
@@ -58,14 +58,15 @@ impl Cuda {
 }
 
 impl Cuda {
-    /// Runs `work`. Meanwhile every batch waits for the kernels that suit it best, however long they take to compile, so that
-    /// they are in the cache of kernels afterwards.
+    /// Runs `work`. Meanwhile every batch waits for the kernels that suit it best, however long they take to
+    /// compile, so that they are in the cache of kernels afterwards.
     pub fn warm_by<T>(&self, work: impl FnOnce() -> T) -> T {
         let _endless = self.patience.endless();
         work()
     }
 
-    /// The machine code of all kernels that are loaded, for a [bundle](crate::bundle). Devices of one kind have the same.
+    /// The machine code of all kernels that are loaded, for a [bundle](crate::bundle). Devices of one kind
+    /// have the same.
     pub fn machine_code(&self) -> Result<Vec<MachineCodeEntry>> {
         let mut all: Vec<MachineCodeEntry> = Vec::new();
         for device in self.devices() {

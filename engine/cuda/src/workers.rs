@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-/// The threads of the host: an engine's for computing, and others for moving numbers; or rayon's own for both.
+/// The threads of the host: an engine's for computing, and others for moving numbers; or rayon's own for
+/// both.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workers {
     computing: Option<Arc<rayon::ThreadPool>>,
@@ -10,9 +11,9 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Threads that compute, and three movers for every four of them. A device's driver and the thread that waits for
-    /// the device keep some cores busy: a mover that shares a core with them is interrupted for milliseconds, in which
-    /// all others wait.
+    /// Threads that compute, and three movers for every four of them. A device's driver and the thread that
+    /// waits for the device keep some cores busy: a mover that shares a core with them is interrupted for
+    /// milliseconds, in which all others wait.
     pub(crate) fn new(computing: Arc<rayon::ThreadPool>) -> Self {
         let threads = computing.current_num_threads();
         let moving = rayon::ThreadPoolBuilder::new()

@@ -57,7 +57,8 @@ impl Backends {
         if always_cuda && cuda.is_none() {
             return Err(Error::Unavailable("no kernel for GPUs has this algorithm".to_owned()));
         }
-        // A family that only GPUs have leaves the CPU free to choose for the operations that GPUs do not have.
+        // A family that only GPUs have leaves the CPU free to choose for the operations that GPUs do not
+        // have.
         let is_on_cpu = |family| {
             Cpu::new(modmill_cpu::Settings { family: Some(family), threads: Some(1), ..cpu }).is_ok()
         };
@@ -108,8 +109,8 @@ impl Backends {
         self.kernel_nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
 
-    /// How a request is computed: by the backend that finishes first, or by GPUs wherever they have kernels if they
-    /// were asked for.
+    /// How a request is computed: by the backend that finishes first, or by GPUs wherever they have kernels
+    /// if they were asked for.
     pub(crate) fn plan(&self, request: &Request) -> Result<Plan, Error> {
         let gpu = self.cuda.as_ref().and_then(|cuda| self.plan_on_gpus(cuda, request));
         match gpu {
@@ -155,14 +156,15 @@ impl Backends {
         Ok(plan)
     }
 
-    /// Whether GPUs compute a request `times` times before the CPU has the same answers in `cpu_seconds` by an algorithm
-    /// that GPUs do not have, or were asked for.
+    /// Whether GPUs compute a request `times` times before the CPU has the same answers in `cpu_seconds` by
+    /// an algorithm that GPUs do not have, or were asked for.
     pub(crate) fn prefers_gpus(&self, request: &Request, times: usize, cpu_seconds: f64) -> bool {
         let gpu = self.cuda.as_ref().and_then(|cuda| self.plan_on_gpus(cuda, request));
         gpu.is_some_and(|gpu| self.always_cuda || gpu.seconds * (times as f64) < cpu_seconds)
     }
 
-    /// The GPUs if they are to do work that takes them `seconds` and the CPU `cpu_seconds`: if GPUs were asked for, or are faster.
+    /// The GPUs if they are to do work that takes them `seconds` and the CPU `cpu_seconds`: if GPUs were
+    /// asked for, or are faster.
     pub(crate) fn gpus_for_seconds(
         &self,
         seconds: impl FnOnce(&Cuda) -> Option<f64>,
@@ -184,7 +186,8 @@ impl Backends {
         Some(plan)
     }
 
-    /// The answers that GPUs computed; `None` if they failed and the CPU may finish. The seconds of their kernels are counted.
+    /// The answers that GPUs computed; `None` if they failed and the CPU may finish. The seconds of their
+    /// kernels are counted.
     pub(crate) fn outcome<T>(
         &self,
         request: &Request,
@@ -215,7 +218,8 @@ impl Backends {
         }
     }
 
-    /// The GPUs if they are to do work on `words` words: if GPUs were asked for, or the work is worth a launch.
+    /// The GPUs if they are to do work on `words` words: if GPUs were asked for, or the work is worth a
+    /// launch.
     pub(crate) fn gpus_for_words(&self, words: usize) -> Option<&Cuda> {
         /// Words that a processor adds in about the time of a launch with its copies.
         const LEAST_WORDS: usize = 1 << 20;
@@ -240,8 +244,8 @@ impl Backends {
         }
     }
 
-    /// The GPUs with their plan for an operation of RSA, if they finish before the CPU has computed the powers of
-    /// `request`.
+    /// The GPUs with their plan for an operation of RSA, if they finish before the CPU has computed the
+    /// powers of `request`.
     fn gpus_for<P>(
         &self,
         request: &Request,

@@ -1,11 +1,13 @@
 //! Calls of several threads under way at the same time, and the batches that they are joined into.
 //!
-//! A device takes about as long for some dozen items as for some thousand. So small calls of the same shape that come
-//! while others run are joined: one of their threads computes them all as one batch and hands out the answers.
+//! A device takes about as long for some dozen items as for some thousand. So small calls of the same shape
+//! that come while others run are joined: one of their threads computes them all as one batch and hands out
+//! the answers.
 //!
-//! A call starts at once if it has at least an eighth of the items that run, so on an idle device always. Otherwise it
-//! waits with others until together they have a third, at the latest until what runs has ended. So about four batches
-//! share a device, each with a quarter of the items, and a new call waits for a part of a batch's time only.
+//! A call starts at once if it has at least an eighth of the items that run, so on an idle device always.
+//! Otherwise it waits with others until together they have a third, at the latest until what runs has ended.
+//! So about four batches share a device, each with a quarter of the items, and a new call waits for a part of
+//! a batch's time only.
 
 pub(crate) mod blocks;
 pub(crate) mod jobs;
@@ -18,18 +20,19 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-/// Calls start together when they have at least an eighth of the items that run. Fewer let a device idle, and many
-/// more fill its eight queues, of which a batch uses two; measured on an H200 with 64 callers.
+/// Calls start together when they have at least an eighth of the items that run. Fewer let a device idle, and
+/// many more fill its eight queues, of which a batch uses two; measured on an H200 with 64 callers.
 const PART_OF_RUNNING: usize = 8;
 
-/// Limbs of the operands of a call that may be joined with others, at most: longer calls fill a device by themselves.
+/// Limbs of the operands of a call that may be joined with others, at most: longer calls fill a device by
+/// themselves.
 pub(crate) const CALL_LIMBS: usize = 1 << 17;
 
 /// Limbs of the operands of calls that are joined. With more, they start whatever runs.
 pub(crate) const JOINED_LIMBS: usize = 1 << 22;
 
-/// Calls under way, by shape: calls of the same shape can be computed as one batch. `Part` is what a call brings, and
-/// `Answer` what it gets.
+/// Calls under way, by shape: calls of the same shape can be computed as one batch. `Part` is what a call
+/// brings, and `Answer` what it gets.
 pub(crate) struct Callers<Shape: Hash + Eq + Clone, Part, Answer>(Arc<Lanes<Shape, Part, Answer>>);
 
 struct Lanes<Shape: Hash + Eq + Clone, Part, Answer>(Mutex<HashMap<Shape, Lane<Shape, Part, Answer>>>);
@@ -96,8 +99,9 @@ impl<Shape: Hash + Eq + Clone, Part, Answer> Callers<Shape, Part, Answer> {
         })
     }
 
-    /// Computes a call of `items` items together with others, by `compute` of one of them: it takes the parts of all
-    /// and returns their answers, in the same order. Calls that have `most` items together do not wait.
+    /// Computes a call of `items` items together with others, by `compute` of one of them: it takes the parts
+    /// of all and returns their answers, in the same order. Calls that have `most` items together do not
+    /// wait.
     ///
     /// Returns `None` if `compute` failed. The call then has to be computed alone, and so have the others.
     pub(crate) fn join(

@@ -16,7 +16,8 @@ const LEAST_FACTORS: usize = 8;
 const TOGETHER: usize = 16;
 
 impl Engine {
-    /// The product of all numbers of `column` modulo one number, as a batch of one number. An empty column gives 1.
+    /// The product of all numbers of `column` modulo one number, as a batch of one number. An empty column
+    /// gives 1.
     ///
     /// # Examples
     ///
@@ -41,7 +42,8 @@ impl Engine {
         })
     }
 
-    /// The products of consecutive groups of `group` numbers of `column` modulo one number. The last group may be smaller.
+    /// The products of consecutive groups of `group` numbers of `column` modulo one number. The last group
+    /// may be smaller.
     ///
     /// # Examples
     ///
@@ -84,11 +86,11 @@ impl Engine {
         Ok(products)
     }
 
-    /// The product of the powers `base_i^exponent_i` over all items modulo one number, as a batch of one number.
-    /// Constant-time in bases and exponents. Without items the answer is 1.
+    /// The product of the powers `base_i^exponent_i` over all items modulo one number, as a batch of one
+    /// number. Constant-time in bases and exponents. Without items the answer is 1.
     ///
-    /// Sixteen items share their squarings ([`Engine::multi_pow`]), and the products of all sixteens are multiplied
-    /// ([`Engine::product_mod`]).
+    /// Sixteen items share their squarings ([`Engine::multi_pow`]), and the products of all sixteens are
+    /// multiplied ([`Engine::product_mod`]).
     ///
     /// # Examples
     ///
@@ -161,8 +163,8 @@ impl Engine {
         Ok(column.len().unwrap_or(1))
     }
 
-    /// Whether the CPU multiplies a column in lanes: modulo an odd number that kernels take, unless GPUs are sooner or have
-    /// the numbers.
+    /// Whether the CPU multiplies a column in lanes: modulo an odd number that kernels take, unless GPUs are
+    /// sooner or have the numbers.
     fn has_lanes(&self, column: Operand<'_>, count: usize, modulus: &Modulus) -> bool {
         if count == 0 || !is_for_kernels(modulus) {
             return false;

@@ -14,7 +14,8 @@ const PRODUCT_LIMBS: usize = 1 << 22;
 const GRAIN: usize = 256;
 
 impl Engine {
-    /// The sum of all numbers of `column` modulo one number, as a batch of one number. An empty column gives 0.
+    /// The sum of all numbers of `column` modulo one number, as a batch of one number. An empty column
+    /// gives 0.
     ///
     /// # Examples
     ///
@@ -34,8 +35,8 @@ impl Engine {
         self.reduce_sum(&sum, modulus)
     }
 
-    /// The sum of the products `a_i b_i` modulo one number, as a batch of one number. An empty column gives 0. The time
-    /// depends on the declared widths and on the number of items alone.
+    /// The sum of the products `a_i b_i` modulo one number, as a batch of one number. An empty column
+    /// gives 0. The time depends on the declared widths and on the number of items alone.
     ///
     /// The products are added before they are reduced, so that the sum is divided once.
     ///

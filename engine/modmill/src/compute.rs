@@ -6,8 +6,8 @@ use crate::work::Work;
 use modmill_core::{Backend, Batch, Error, Resident};
 
 impl Backends {
-    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work. Small work of
-    /// several threads goes to a device together.
+    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work. Small
+    /// work of several threads goes to a device together.
     pub(crate) fn compute(&self, work: Work<'_>) -> Result<Batch, Error> {
         let request = work.request();
         let call = self.small_job(&work);

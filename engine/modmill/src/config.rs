@@ -70,8 +70,8 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Uses one backend. By default every batch goes to the backend that finishes it first. Operations that a GPU does
-    /// not have run on the CPU all the same.
+    /// Uses one backend. By default every batch goes to the backend that finishes it first. Operations that a
+    /// GPU does not have run on the CPU all the same.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
         self.config.backend = Some(backend);
@@ -139,7 +139,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Tells `recorder` what every call executes: for tests that hold it against [`Engine::plan`](crate::Engine::plan).
+    /// Tells `recorder` what every call executes: for tests that hold it against
+    /// [`Engine::plan`](crate::Engine::plan).
     #[must_use]
     pub fn recorder(mut self, recorder: Arc<Recorder>) -> Self {
         self.config.recorder = Some(recorder);

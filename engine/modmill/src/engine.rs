@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
 ///
-/// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`). Small batches that
-/// several threads submit at the same time are computed together where that is faster.
+/// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`). Small
+/// batches that several threads submit at the same time are computed together where that is faster.
 ///
 /// # Examples
 ///
@@ -61,17 +61,19 @@ use std::sync::Arc;
 ///
 /// [`Engine::plan`] and [`Engine::explain`] say which path a call takes, and why.
 ///
-/// * An operand is a batch with a number for each item, or one number for all (`batch.shared(0)`, `&Modulus`).
-///   Nothing is copied.
-/// * Operands may be on the host, in pinned memory and on a GPU, in one call. A call computes where its operands are.
-///   [`Resident::download`](crate::Resident::download) brings numbers home, and [`Engine::memory`] says what they take.
-/// * A [`Modulus`](crate::Modulus) keeps the constants computed for it from call to call, also where each item has
-///   its own (`&[&Modulus]`).
-/// * Numbers come from hexadecimal text, big-endian bytes or 64-bit limbs. They may have up to 2^34 bits. Moduli are
-///   at least 1; everything is 0 modulo 1, and 0^0 is 1 otherwise. Bases and factors may be larger than the modulus.
+/// * An operand is a batch with a number for each item, or one number for all (`batch.shared(0)`,
+///   `&Modulus`). Nothing is copied.
+/// * Operands may be on the host, in pinned memory and on a GPU, in one call. A call computes where its
+///   operands are. [`Resident::download`](crate::Resident::download) brings numbers home, and
+///   [`Engine::memory`] says what they take.
+/// * A [`Modulus`](crate::Modulus) keeps the constants computed for it from call to call, also where each
+///   item has its own (`&[&Modulus]`).
+/// * Numbers come from hexadecimal text, big-endian bytes or 64-bit limbs. They may have up to 2^34 bits.
+///   Moduli are at least 1; everything is 0 modulo 1, and 0^0 is 1 otherwise. Bases and factors may be larger
+///   than the modulus.
 /// * Answers are canonical, `0 <= r < N`, and stand in the order of the items.
-/// * An item without an answer (modulus 0, or no inverse) does not lose the others: [`Error::Items`](crate::Error::Items)
-///   names the failed items and holds all other answers.
+/// * An item without an answer (modulus 0, or no inverse) does not lose the others:
+///   [`Error::Items`](crate::Error::Items) names the failed items and holds all other answers.
 pub struct Engine {
     pub(crate) backends: Arc<Backends>,
     pub(crate) watch: Option<Arc<Watch>>,
@@ -80,8 +82,8 @@ pub struct Engine {
 impl EngineBuilder {
     /// Starts the engine.
     ///
-    /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured. An unknown value, or one that this machine
-    /// does not have, is an error.
+    /// `MODMILL_BACKEND` and `MODMILL_CPU` in the environment are honoured. An unknown value, or one that
+    /// this machine does not have, is an error.
     pub fn build(self) -> Result<Engine, Error> {
         Engine::start(self.config)
     }
@@ -118,8 +120,8 @@ impl Engine {
         Ok(Self { backends: Arc::new(Backends::start(config)?), watch: None })
     }
 
-    /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and exponents
-    /// are as long as the modulus; [`Engine::plan`] takes any other request.
+    /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and
+    /// exponents are as long as the modulus; [`Engine::plan`] takes any other request.
     ///
     /// ```
     /// use modmill::{Engine, Op};
@@ -132,8 +134,8 @@ impl Engine {
         self.plan(&Request::new(op, bits, count))
     }
 
-    /// How a request is computed, and why. Calls run this very plan, unless other threads have small calls of the same
-    /// shape under way: then the plan is made for the items of all.
+    /// How a request is computed, and why. Calls run this very plan, unless other threads have small calls of
+    /// the same shape under way: then the plan is made for the items of all.
     ///
     /// ```
     /// use modmill::{Engine, Op, Request};

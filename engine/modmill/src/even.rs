@@ -39,7 +39,8 @@ impl OddParts {
     }
 }
 
-/// The odd part of a shared even modulus. It is kept with that modulus, so that its own constants live as long.
+/// The odd part of a shared even modulus. It is kept with that modulus, so that its own constants live as
+/// long.
 struct SharedOddPart(Modulus);
 
 fn odd_part(value: &[u64]) -> Modulus {

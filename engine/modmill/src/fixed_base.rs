@@ -14,8 +14,8 @@ use std::fmt;
 
 /// One base and one modulus, prepared for powers by many exponents ([`Engine::fixed_base`]).
 ///
-/// It may be shared by threads and engines. Engines compute with the instruction set of the engine that made it. Its
-/// memory is zeroized on drop.
+/// It may be shared by threads and engines. Engines compute with the instruction set of the engine that made
+/// it. Its memory is zeroized on drop.
 pub struct FixedBase {
     base: Batch,
     modulus: Modulus,
@@ -70,14 +70,17 @@ impl fmt::Debug for FixedBase {
 }
 
 impl Engine {
-    /// Prepares `base`, which is one number, for powers modulo one number by exponents of at most `exponent_bits` bits.
+    /// Prepares `base`, which is one number, for powers modulo one number by exponents of at most
+    /// `exponent_bits` bits.
     ///
-    /// A table of powers takes the place of all squarings, so that a power costs a product for every few bits of its
-    /// exponent. The tables are made by the first calls that need them, and take at most 64 MiB each: one for
-    /// [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`]. GPUs have a table of their own, for large batches.
+    /// A table of powers takes the place of all squarings, so that a power costs a product for every few bits
+    /// of its exponent. The tables are made by the first calls that need them, and take at most 64 MiB each:
+    /// one for [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`]. GPUs have a table of
+    /// their own, for large batches.
     ///
-    /// There are no tables for an even modulus, for one longer than [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS), and where 64 MiB are not enough for
-    /// the least table. Powers then take the time of [`Engine::pow`].
+    /// There are no tables for an even modulus, for one longer than
+    /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS), and where 64 MiB are not enough for the least table.
+    /// Powers then take the time of [`Engine::pow`].
     ///
     /// # Examples
     ///
@@ -116,8 +119,8 @@ impl Engine {
 
     /// Powers of a fixed base, constant-time in the base and in the exponents.
     ///
-    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever their values:
-    /// [`Error::TooLong`] otherwise. A smaller width takes less time.
+    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever
+    /// their values: [`Error::TooLong`] otherwise. A smaller width takes less time.
     pub fn pow_fixed_base<'a>(
         &self,
         fixed: &FixedBase,

@@ -22,8 +22,8 @@ pub struct Xgcd {
 }
 
 impl Engine {
-    /// `gcd(a, b)` in less than quadratic time. `gcd(0, 0)` is 0. The time depends on the numbers, so they must be
-    /// public.
+    /// `gcd(a, b)` in less than quadratic time. `gcd(0, 0)` is 0. The time depends on the numbers, so they
+    /// must be public.
     ///
     /// # Examples
     ///

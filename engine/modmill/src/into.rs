@@ -1,9 +1,9 @@
 //! Operations whose answers go into a batch of the caller's.
 //!
-//! Memory that is used again costs no new pages, and a batch in pinned memory ([`Engine::pinned`]) is written by the
-//! GPU itself. A batch for answers must have the width and the number of items that the plain operation would return.
-//! Where items fail, [`Error::Items`] names them; its own `answers` are empty, and the batch has zero at the failed
-//! items.
+//! Memory that is used again costs no new pages, and a batch in pinned memory ([`Engine::pinned`]) is written
+//! by the GPU itself. A batch for answers must have the width and the number of items that the plain
+//! operation would return. Where items fail, [`Error::Items`] names them; its own `answers` are empty, and
+//! the batch has zero at the failed items.
 
 use crate::Engine;
 use crate::engine::product;

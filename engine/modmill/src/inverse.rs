@@ -13,11 +13,12 @@ use modmill_cpu::power_of_two::Residue;
 const SHARED_INVERSION: usize = 4;
 
 impl Engine {
-    /// `a^-1 mod N`. The time does not depend on the numbers up to [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd
-    /// takes time that does. An item that shares a factor with its modulus fails alone; the others are answered.
+    /// `a^-1 mod N`. The time does not depend on the numbers up to
+    /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd takes time that does. An item that
+    /// shares a factor with its modulus fails alone; the others are answered.
     ///
-    /// With one modulus for all items, a batch costs one inversion and three products for each item, and some inversions
-    /// more for each item that has none.
+    /// With one modulus for all items, a batch costs one inversion and three products for each item, and some
+    /// inversions more for each item that has none.
     ///
     /// # Examples
     ///
@@ -80,9 +81,9 @@ impl Engine {
 
     /// Montgomery's trick as a tree. Going up, pairs are multiplied until one product is left, which is
     /// inverted. Going down, the inverse of a number is the inverse of its pair times the other number. The
-    /// numbers of a pair that has no inverse are inverted one by one, so that an item without an inverse costs
-    /// two inversions for each level. The answer is the inverses and the items that have none, or `None` if
-    /// inversions one by one cost less because many have none.
+    /// numbers of a pair that has no inverse are inverted one by one, so that an item without an inverse
+    /// costs two inversions for each level. The answer is the inverses and the items that have none, or
+    /// `None` if inversions one by one cost less because many have none.
     fn inv_together(
         &self,
         inverter: Inverter,

@@ -1,4 +1,5 @@
-//! Small calls that reach GPUs: planned for all that is under way, and joined where several threads make them.
+//! Small calls that reach GPUs: planned for all that is under way, and joined where several threads make
+//! them.
 
 use crate::backends::Backends;
 use crate::callers::Running;
@@ -11,8 +12,8 @@ use crate::work::Work;
 use modmill_core::{Backend, Blocks, CrtJob, Error, Plan, Request};
 use std::sync::Arc;
 
-/// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the pool, and
-/// one of those would wait for what the thread itself has begun.
+/// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the
+/// pool, and one of those would wait for what the thread itself has begun.
 fn may_wait() -> bool {
     rayon::current_thread_index().is_none()
 }
@@ -29,7 +30,8 @@ impl Backends {
         }
     }
 
-    /// The plan of a request. GPUs are chosen, and their kernels, by the items that all callers have under way.
+    /// The plan of a request. GPUs are chosen, and their kernels, by the items that all callers have under
+    /// way.
     pub(crate) fn plan_under_load(
         &self,
         request: &Request,
@@ -57,7 +59,8 @@ impl Backends {
         call: Option<&UnderWay<'_, JobShape>>,
     ) -> Turn<Running<JobShape, JobPart, JobAnswer>, JobAnswer> {
         let (Some(call), Work::Job(op, job)) = (call, work) else { return Turn::Alone(None) };
-        // Transforms share out their numbers among all threads of a device; only kernels that hold them whole gain.
+        // Transforms share out their numbers among all threads of a device; only kernels that hold them whole
+        // gain.
         if cuda.variant_of(plan).is_none() {
             return Turn::Alone(None);
         }

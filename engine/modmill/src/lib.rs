@@ -13,13 +13,13 @@
 //! # Ok::<(), modmill::Error>(())
 //! ```
 //!
-//! Every operation takes operands per item or shared by all items ([`Operand`], [`Moduli`]), and
-//! answers in order. Moduli may be odd or even, of any length from 1 bit to [`TRANSFORM_MAX_BITS`]; bases need not
-//! be reduced. Items that have no answer are named in the error, which still carries
-//! the answers of all others ([`Error::Items`]).
+//! Every operation takes operands per item or shared by all items ([`Operand`], [`Moduli`]), and answers in
+//! order. Moduli may be odd or even, of any length from 1 bit to [`TRANSFORM_MAX_BITS`]; bases need not be
+//! reduced. Items that have no answer are named in the error, which still carries the answers of all others
+//! ([`Error::Items`]).
 //!
-//! The feature `cuda`, which is on by default, brings the GPUs. Without it the crate depends on far fewer others. An
-//! engine then finds no GPU and computes on the CPU alone; everything else is the same.
+//! The feature `cuda`, which is on by default, brings the GPUs. Without it the crate depends on far fewer
+//! others. An engine then finds no GPU and computes on the CPU alone; everything else is the same.
 #![forbid(unsafe_code)]
 
 mod backends;

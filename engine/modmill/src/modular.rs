@@ -283,7 +283,8 @@ impl Engine {
         Some(Job { shortest_bits: lengths.shortest, ..job }.watched_by(self.watch.as_deref()))
     }
 
-    /// Computes the items of a call in groups, and puts their answers into a batch of zeros; returns the failed items.
+    /// Computes the items of a call in groups, and puts their answers into a batch of zeros; returns the
+    /// failed items.
     fn assemble(&self, call: &Call<'_>, answers: &mut Batch) -> Result<Vec<ItemError>, Error> {
         let (a, b) = (OnHost::of(call.a)?, OnHost::of(call.b)?);
         let call = &Call { a: a.operand(), b: b.operand(), moduli: call.moduli.on_host(), ..*call };

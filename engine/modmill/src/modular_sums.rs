@@ -10,8 +10,8 @@ const MOST_WEIGHTED: usize = 1 << 16;
 
 /// A modulus for sums of products and for sums of numbers with small weights ([`Engine::modular_sums`]).
 ///
-/// A transform of a number serves all products that the number is in, and a sum of products is transformed back and reduced
-/// once. So thousands of products that make up a few sums cost little more than the sums.
+/// A transform of a number serves all products that the number is in, and a sum of products is transformed
+/// back and reduced once. So thousands of products that make up a few sums cost little more than the sums.
 ///
 /// On an engine with GPUs the modulus, the factors and the answers stay on one of them.
 pub struct ModularSums<'e> {
@@ -66,7 +66,8 @@ impl SumFactors {
 }
 
 impl Engine {
-    /// A modulus for sums of at most `most` products of two numbers, and for weights that add up to at most `most`.
+    /// A modulus for sums of at most `most` products of two numbers, and for weights that add up to at most
+    /// `most`.
     ///
     /// # Examples
     ///
@@ -123,8 +124,8 @@ impl ModularSums<'_> {
 
     /// The sums, in order. Indices run through all groups of factors, one after the other.
     ///
-    /// It is an error if a sum names a number that is not there, or has more products than this was made for, and if factors
-    /// were transformed by another `ModularSums`.
+    /// It is an error if a sum names a number that is not there, or has more products than this was made for,
+    /// and if factors were transformed by another `ModularSums`.
     pub fn sums_of_products(&self, factors: &[&SumFactors], sums: &Sums) -> Result<Resident, Error> {
         let found = factors.iter().map(|group| group.len()).sum();
         if sums.numbers() > found {
@@ -150,8 +151,8 @@ impl ModularSums<'_> {
         }
     }
 
-    /// Sums of `numbers` with weights: for each sum a byte for each number. The numbers are read in an order that does not
-    /// depend on the weights, which may be secret. There are at most 65 536 numbers.
+    /// Sums of `numbers` with weights: for each sum a byte for each number. The numbers are read in an order
+    /// that does not depend on the weights, which may be secret. There are at most 65 536 numbers.
     pub fn weighted_sums<'a>(
         &self,
         numbers: impl Into<Operand<'a>>,

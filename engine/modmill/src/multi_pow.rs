@@ -10,8 +10,8 @@ use modmill_core::{Batch, Error, ItemError, Job, KERNEL_MAX_BITS, Moduli, Op, Op
 use modmill_cpu::Powers;
 
 impl Engine {
-    /// Products of powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo the modulus of item i.
-    /// Constant-time in bases and exponents, as [`Engine::pow`] is.
+    /// Products of powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo the
+    /// modulus of item i. Constant-time in bases and exponents, as [`Engine::pow`] is.
     ///
     /// All powers of an item share their squarings. Without powers the answers are 1 modulo the moduli.
     ///
@@ -88,8 +88,8 @@ impl Engine {
         }
     }
 
-    /// The products by interleaved windows on the CPU; `None` if there is no such way, or if GPUs are sooner with one power
-    /// after the other.
+    /// The products by interleaved windows on the CPU; `None` if there is no such way, or if GPUs are sooner
+    /// with one power after the other.
     fn interleaved(
         &self,
         operation: Modular,

@@ -19,8 +19,8 @@ impl Near<'_> {
 }
 
 impl Backends {
-    /// Leaves operands where they are if they are on the host or on the device of the first one that is on a device of
-    /// this engine, and copies others to the host.
+    /// Leaves operands where they are if they are on the host or on the device of the first one that is on a
+    /// device of this engine, and copies others to the host.
     pub(crate) fn near<'a>(
         &self,
         a: Operand<'a>,
@@ -47,7 +47,8 @@ impl Backends {
         Ok([a?, b?, c?])
     }
 
-    /// Tells of numbers on a device whether they are on that of the first ones that are on a device of this engine.
+    /// Tells of numbers on a device whether they are on that of the first ones that are on a device of this
+    /// engine.
     fn stays<'a>(&self, views: [Option<ResidentView<'a>>; 3]) -> impl Fn(ResidentView<'a>) -> bool {
         let home = self
             .cuda

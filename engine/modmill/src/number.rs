@@ -1,7 +1,7 @@
 //! Arithmetic on single numbers: for a key that has to be checked or completed before any batch exists.
 //!
-//! A number is a slice of 64-bit limbs, least significant first. The time of an operation depends on the lengths
-//! of its operands and not on their values, unless its description says otherwise.
+//! A number is a slice of 64-bit limbs, least significant first. The time of an operation depends on the
+//! lengths of its operands and not on their values, unless its description says otherwise.
 //!
 //! ```
 //! use modmill::number;
@@ -82,7 +82,8 @@ pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64]) -> Number {
     residue
 }
 
-/// `a^-1 mod n`, in `n.len()` limbs, or `None` if `a` and `n` share a factor. The last limb of `n` is not zero.
+/// `a^-1 mod n`, in `n.len()` limbs, or `None` if `a` and `n` share a factor. The last limb of `n` is not
+/// zero.
 ///
 /// The time also depends on the power of two in `n` and on whether there is an inverse.
 #[must_use]

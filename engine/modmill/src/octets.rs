@@ -17,10 +17,11 @@ pub enum Offloaded {
 }
 
 impl Engine {
-    /// `c^d mod n` by the Chinese remainder theorem, checked with the public exponent, from bytes to bytes on GPUs.
+    /// `c^d mod n` by the Chinese remainder theorem, checked with the public exponent, from bytes to bytes on
+    /// GPUs.
     ///
-    /// This is arithmetic for `modmill-rsa`: nothing is padded, and keys are not checked. Small calls of several threads
-    /// are computed together.
+    /// This is arithmetic for `modmill-rsa`: nothing is padded, and keys are not checked. Small calls of
+    /// several threads are computed together.
     pub fn crt_pow(&self, job: &CrtJob<'_>, blocks: &mut (dyn Blocks + Send)) -> Result<Offloaded, Error> {
         let call = self.backends.private_under_way(job.bits, job.count);
         let under_way = CrtJob { count: job.count.max(call.of_all()), ..*job };
@@ -49,8 +50,9 @@ impl Engine {
         Ok(if is_done { Offloaded::Done } else { Offloaded::Failed })
     }
 
-    /// Counts `count` private operations of RSA with moduli of `bits` bits as under way until the value is dropped.
-    /// [`Engine::crt_pow`] plans for all that is under way; who computes such operations by other calls says so here.
+    /// Counts `count` private operations of RSA with moduli of `bits` bits as under way until the value is
+    /// dropped. [`Engine::crt_pow`] plans for all that is under way; who computes such operations by other
+    /// calls says so here.
     #[must_use]
     pub fn private_under_way(&self, bits: usize, count: usize) -> impl Sized + '_ {
         self.backends.private_under_way(bits, count)

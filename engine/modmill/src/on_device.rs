@@ -9,12 +9,13 @@ use modmill_core::{Batch, Error, Moduli, Operand, Resident};
 
 /// The operations of an engine whose answers stay on a device ([`Engine::on_device`]).
 ///
-/// Operands may be on the device, on the host, or both in one call. An operation runs on the device that holds operands;
-/// those of the host, of another device or of another engine are copied. It returns when the answers are there.
-/// What devices have no kernels for is computed on the host and copied back, and [`Engine::plan`] tells.
+/// Operands may be on the device, on the host, or both in one call. An operation runs on the device that
+/// holds operands; those of the host, of another device or of another engine are copied. It returns when the
+/// answers are there. What devices have no kernels for is computed on the host and copied back, and
+/// [`Engine::plan`] tells.
 ///
-/// A failed item is an [`Error::Items`], as with the engine's own operations; the error carries the other answers on
-/// the host.
+/// A failed item is an [`Error::Items`], as with the engine's own operations; the error carries the other
+/// answers on the host.
 #[derive(Clone, Copy)]
 pub struct OnDevice<'e> {
     pub(crate) engine: &'e Engine,
@@ -85,8 +86,8 @@ impl OnDevice<'_> {
         self.engine.modular_resident(Modular::Power, bases.into(), exponents.into(), moduli.into())
     }
 
-    /// [`Engine::pow_vartime`] with the answers on a device. The declared width of exponents on a device counts, because
-    /// nobody looks at them.
+    /// [`Engine::pow_vartime`] with the answers on a device. The declared width of exponents on a device
+    /// counts, because nobody looks at them.
     pub fn pow_vartime<'a>(
         &self,
         bases: impl Into<Operand<'a>>,

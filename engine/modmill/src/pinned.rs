@@ -5,13 +5,13 @@ use crate::gpu::Error as CudaError;
 use modmill_core::{Batch, BatchView, Error};
 
 impl Engine {
-    /// A batch of `len` zeros with a width of `bits` bits in pinned memory, which a GPU copies from and to by itself.
-    /// Without a GPU it is a batch like any other.
+    /// A batch of `len` zeros with a width of `bits` bits in pinned memory, which a GPU copies from and to by
+    /// itself. Without a GPU it is a batch like any other.
     ///
     /// Operands in pinned memory save the copy on the host that other memory needs, and so do answers that an
-    /// operation writes into such a batch ([`Engine::mul_mod_into`] and others). Pinning takes the system longer than
-    /// a copy does: pin memory that is used again and again. Dropping the batch clears it and keeps the memory pinned
-    /// for the next one.
+    /// operation writes into such a batch ([`Engine::mul_mod_into`] and others). Pinning takes the system
+    /// longer than a copy does: pin memory that is used again and again. Dropping the batch clears it and
+    /// keeps the memory pinned for the next one.
     ///
     /// It is [`Error::OutOfMemory`] if the system does not pin that much.
     ///

@@ -30,8 +30,8 @@ impl Prepared {
 }
 
 impl Engine {
-    /// Transforms item 0 of `factor` for products with factors of up to `longest` bits. [`Engine::mul_prepared`] then
-    /// needs two transforms of the three of a product.
+    /// Transforms item 0 of `factor` for products with factors of up to `longest` bits.
+    /// [`Engine::mul_prepared`] then needs two transforms of the three of a product.
     ///
     /// # Examples
     ///

@@ -9,11 +9,11 @@ use zeroize::Zeroizing;
 const GRAIN: usize = 1 << 12;
 
 impl Engine {
-    /// `count` numbers below `bound`, each with the same probability, from the generator of the operating system. They are
-    /// as wide as `bound`.
+    /// `count` numbers below `bound`, each with the same probability, from the generator of the operating
+    /// system. They are as wide as `bound`.
     ///
-    /// Numbers of the length of `bound` are drawn until one is below it, twice on average at worst. The time tells how many
-    /// were drawn, and nothing about those that are returned.
+    /// Numbers of the length of `bound` are drawn until one is below it, twice on average at worst. The time
+    /// tells how many were drawn, and nothing about those that are returned.
     ///
     /// # Examples
     ///
@@ -28,7 +28,8 @@ impl Engine {
         self.draw(bound.bits(), count, |number| is_below(number, bound.value()))
     }
 
-    /// `count` numbers from 1 to `bound - 1`, drawn as [`Engine::random_below`] draws them. `bound` is at least 2.
+    /// `count` numbers from 1 to `bound - 1`, drawn as [`Engine::random_below`] draws them. `bound` is at
+    /// least 2.
     ///
     /// # Examples
     ///
@@ -51,7 +52,8 @@ impl Engine {
         })
     }
 
-    /// `count` numbers below `2^bits`, each with the same probability, from the generator of the operating system.
+    /// `count` numbers below `2^bits`, each with the same probability, from the generator of the operating
+    /// system.
     ///
     /// # Examples
     ///

@@ -21,12 +21,12 @@ pub struct DeviceMemoryUse {
 }
 
 impl Engine {
-    /// Copies a batch to a device, where it stays until it is dropped. Operations that take a [`Resident`] compute on
-    /// that device without copying it again, and [`Engine::on_device`] leaves their answers there.
+    /// Copies a batch to a device, where it stays until it is dropped. Operations that take a [`Resident`]
+    /// compute on that device without copying it again, and [`Engine::on_device`] leaves their answers there.
     ///
-    /// An engine with several GPUs takes the one that holds the fewest resident bytes. An engine without GPUs keeps the
-    /// batch in its own memory, so that a program runs everywhere. It is [`Error::OutOfMemory`] if the device has not so
-    /// much memory left.
+    /// An engine with several GPUs takes the one that holds the fewest resident bytes. An engine without GPUs
+    /// keeps the batch in its own memory, so that a program runs everywhere. It is [`Error::OutOfMemory`] if
+    /// the device has not so much memory left.
     ///
     /// # Examples
     ///

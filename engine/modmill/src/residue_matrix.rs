@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// The place of a matrix between products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// In the memory of a GPU. Where there is none, or the matrix is too small to be worth a launch, in the memory of the
-    /// host.
+    /// In the memory of a GPU. Where there is none, or the matrix is too small to be worth a launch, in the
+    /// memory of the host.
     Held,
-    /// In pinned memory of the host, from which each product copies it to a GPU in sections; in the memory of the host where
-    /// there is no GPU.
+    /// In pinned memory of the host, from which each product copies it to a GPU in sections; in the memory of
+    /// the host where there is no GPU.
     Pinned,
-    /// At its source: each product reads the matrix in sections, or expands them from the seed. The next section is on its way
-    /// while one is worked with.
+    /// At its source: each product reads the matrix in sections, or expands them from the seed. The next
+    /// section is on its way while one is worked with.
     Streamed,
 }
 
@@ -29,8 +29,8 @@ pub struct ResidueMatrix {
 }
 
 impl Engine {
-    /// A matrix in residues, ready for products. A held matrix is copied to a GPU or expanded there from its seed; it is
-    /// [`Error::OutOfMemory`] if it does not fit.
+    /// A matrix in residues, ready for products. A held matrix is copied to a GPU or expanded there from its
+    /// seed; it is [`Error::OutOfMemory`] if it does not fit.
     ///
     /// # Examples
     ///
@@ -109,8 +109,8 @@ impl ResidueMatrix {
         Self { progress: Arc::new(progress), ..self }
     }
 
-    /// `A^T r` for each vector r of bits or of residues: a vector with an element for each column. Time and addresses do not
-    /// depend on the vectors. A matrix that is held on a GPU needs the engine that made it.
+    /// `A^T r` for each vector r of bits or of residues: a vector with an element for each column. Time and
+    /// addresses do not depend on the vectors. A matrix that is held on a GPU needs the engine that made it.
     ///
     /// # Examples
     ///
@@ -138,9 +138,9 @@ impl ResidueMatrix {
         }
     }
 
-    /// [`ResidueMatrix::multiply`] into `answers`: as many vectors as there are factors, of an element for each column, with
-    /// the moduli of the matrix. After an error they hold anything. A GPU copies its answers into this memory, which costs no
-    /// new pages where it is used again.
+    /// [`ResidueMatrix::multiply`] into `answers`: as many vectors as there are factors, of an element for
+    /// each column, with the moduli of the matrix. After an error they hold anything. A GPU copies its
+    /// answers into this memory, which costs no new pages where it is used again.
     ///
     /// # Examples
     ///

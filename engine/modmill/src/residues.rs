@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 
 /// Residues modulo one number on a device, in the form that its kernels multiply ([`OnDevice::residues`]).
 ///
-/// A product of residues costs one Montgomery product. [`OnDevice::mul_mod`] of plain numbers costs several: it leads
-/// into the form and out of it each time. [`OnDevice::numbers`] leads out of the form.
+/// A product of residues costs one Montgomery product. [`OnDevice::mul_mod`] of plain numbers costs several:
+/// it leads into the form and out of it each time. [`OnDevice::numbers`] leads out of the form.
 #[derive(Debug, Clone)]
 pub struct Residues {
     values: Resident,

@@ -67,8 +67,9 @@ impl Sorted {
 /// Items that one thread looks at, at least.
 const GRAIN: usize = 1 << 14;
 
-/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so that all threads of the
-/// pool look at the moduli of a large batch. The caller's own thread looks at those of a small one.
+/// Sorts items by their modulus, each list in the order of the items. A GPU waits for this, so that all
+/// threads of the pool look at the moduli of a large batch. The caller's own thread looks at those of a small
+/// one.
 pub(crate) fn sort(pool: &Cpu, moduli: Moduli<'_>, items: Items<'_>) -> Sorted {
     let add = |mut sorted: Sorted, place: usize| {
         let item = items.get(place);
@@ -83,7 +84,8 @@ pub(crate) fn sort(pool: &Cpu, moduli: Moduli<'_>, items: Items<'_>) -> Sorted {
     pool.install(|| places.fold(Sorted::default, add).reduce(Sorted::default, Sorted::and))
 }
 
-/// Whether backends compute modulo this number as it is: it is odd and at least 3, or too long for all but transforms.
+/// Whether backends compute modulo this number as it is: it is odd and at least 3, or too long for all but
+/// transforms.
 fn is_computed_whole(modulus: &[u64], bits: usize) -> bool {
     bits > KERNEL_MAX_BITS || bits > 1 && modulus[0] & 1 == 1
 }
@@ -148,8 +150,8 @@ fn lengths_one_by_one<'a>(moduli: impl Iterator<Item = &'a [u64]>) -> Option<Len
     all
 }
 
-/// The lengths of moduli that lie one after the other in memory. The copies to a GPU take hardly longer than this look, so it reads the
-/// lowest and the highest limb of a modulus and no more, where that tells enough.
+/// The lengths of moduli that lie one after the other in memory. The copies to a GPU take hardly longer than
+/// this look, so it reads the lowest and the highest limb of a modulus and no more, where that tells enough.
 fn lengths_together(moduli: BatchView<'_>) -> Option<Lengths> {
     let stride = moduli.bits().div_ceil(64);
     if moduli.is_empty() || moduli.bits() > KERNEL_MAX_BITS || stride == 0 {

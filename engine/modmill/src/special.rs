@@ -6,8 +6,8 @@ use modmill_core::{Error, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{MersenneLike, MersenneRing};
 
 impl Engine {
-    /// The Lucas-Lehmer sequence modulo `2^q - 1` for q from 3 to [`TRANSFORM_MAX_BITS`]: it starts at 4 and takes `steps` steps
-    /// `x <- x^2 - 2`. `progress` is called after each step. The numbers are public.
+    /// The Lucas-Lehmer sequence modulo `2^q - 1` for q from 3 to [`TRANSFORM_MAX_BITS`]: it starts at 4 and
+    /// takes `steps` steps `x <- x^2 - 2`. `progress` is called after each step. The numbers are public.
     ///
     /// # Examples
     ///
@@ -38,8 +38,8 @@ impl Engine {
         Ok(last)
     }
 
-    /// Pepin's sequence modulo `2^(2^m) + 1` for m from 1 to 33: it starts at 3 and takes `steps` steps `x <- x^2`.
-    /// `progress` is called after each step.
+    /// Pepin's sequence modulo `2^(2^m) + 1` for m from 1 to 33: it starts at 3 and takes `steps` steps
+    /// `x <- x^2`. `progress` is called after each step.
     ///
     /// # Examples
     ///

@@ -48,7 +48,8 @@ steps! {
     /// ```
     add(a, b) = Step::two(StepKind::Add, a, b);
 
-    /// `a - b` modulo `2^w` for the width w of the wider operand: [`Engine::less`] tells where b is the greater.
+    /// `a - b` modulo `2^w` for the width w of the wider operand: [`Engine::less`] tells where b is the
+    /// greater.
     ///
     /// # Examples
     ///

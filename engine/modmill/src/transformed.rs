@@ -6,8 +6,8 @@ use modmill_core::{Error, Operand, Resident};
 use std::fmt;
 use std::sync::Arc;
 
-/// Factors of many products on a device, transformed once ([`OnDevice::transform`]). A product with them takes two
-/// transforms instead of three.
+/// Factors of many products on a device, transformed once ([`OnDevice::transform`]). A product with them
+/// takes two transforms instead of three.
 #[derive(Clone)]
 pub struct Transformed {
     bits: usize,

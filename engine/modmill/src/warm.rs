@@ -4,9 +4,9 @@ use crate::Engine;
 use modmill_core::{Error, Plan, Request};
 
 impl Engine {
-    /// Compiles the kernels that a request takes on GPUs, and returns its plan. The first batch of such items then starts
-    /// at once, in this process and in every later one that has the same cache of kernels. There is nothing to compile
-    /// for a request that the CPU computes.
+    /// Compiles the kernels that a request takes on GPUs, and returns its plan. The first batch of such items
+    /// then starts at once, in this process and in every later one that has the same cache of kernels. There
+    /// is nothing to compile for a request that the CPU computes.
     ///
     /// # Examples
     ///
@@ -25,8 +25,8 @@ impl Engine {
         self.backends.plan(request)
     }
 
-    /// Compiles the kernels of RSA for batches of `count` items and keys of `bits` bits; returns whether GPUs have
-    /// such kernels.
+    /// Compiles the kernels of RSA for batches of `count` items and keys of `bits` bits; returns whether GPUs
+    /// have such kernels.
     ///
     /// # Examples
     ///
@@ -44,8 +44,9 @@ impl Engine {
         }
     }
 
-    /// Runs `work`. Meanwhile every batch on GPUs waits for the kernels that suit it best, where it would otherwise be computed by others
-    /// until compiling pays. This warms any operation: run it once, with as many items as it will have.
+    /// Runs `work`. Meanwhile every batch on GPUs waits for the kernels that suit it best, where it would
+    /// otherwise be computed by others until compiling pays. This warms any operation: run it once, with as
+    /// many items as it will have.
     ///
     /// # Examples
     ///

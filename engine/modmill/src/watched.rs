@@ -7,14 +7,14 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Engine {
-    /// This engine, with the same threads and devices, but with calls that tell `watch` how many items are done and stop
-    /// when it says so. A call that is stopped is [`Error::Interrupted`], without answers; a batch for answers then
-    /// holds anything.
+    /// This engine, with the same threads and devices, but with calls that tell `watch` how many items are
+    /// done and stop when it says so. A call that is stopped is [`Error::Interrupted`], without answers; a
+    /// batch for answers then holds anything.
     ///
-    /// A processor counts and may stop after every group of items that a thread computes side by side, a GPU after
-    /// every chunk. These calls look at the watch: modular operations, powers, inverses, divisors, and what is built
-    /// on them. Products without a modulus, RSA as a whole on GPUs, and batches whose numbers and answers stay on a device run
-    /// to their end.
+    /// A processor counts and may stop after every group of items that a thread computes side by side, a GPU
+    /// after every chunk. These calls look at the watch: modular operations, powers, inverses, divisors, and
+    /// what is built on them. Products without a modulus, RSA as a whole on GPUs, and batches whose numbers
+    /// and answers stay on a device run to their end.
     ///
     /// # Examples
     ///
@@ -39,7 +39,8 @@ impl Engine {
         Self { backends: Arc::clone(&self.backends), watch: Some(Arc::clone(watch)) }
     }
 
-    /// This engine with calls that nobody watches: for short steps of a long call, so that only the long ones are counted.
+    /// This engine with calls that nobody watches: for short steps of a long call, so that only the long ones
+    /// are counted.
     ///
     /// # Examples
     ///
@@ -76,7 +77,8 @@ impl Engine {
         returned(|| self.install(|| (0..count).into_par_iter().map(item).collect()))
     }
 
-    /// A batch of `count` answers of `bits` bits, each computed on one of the engine's threads with the scratch of that thread.
+    /// A batch of `count` answers of `bits` bits, each computed on one of the engine's threads with the
+    /// scratch of that thread.
     pub(crate) fn each_row<S>(
         &self,
         bits: usize,

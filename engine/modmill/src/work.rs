@@ -22,8 +22,8 @@ impl Work<'_> {
         }
     }
 
-    /// Whether a plan computes the items in another order than theirs, by transforms modulo numbers of several lengths,
-    /// and some numbers are on a device, where they are read in their order.
+    /// Whether a plan computes the items in another order than theirs, by transforms modulo numbers of
+    /// several lengths, and some numbers are on a device, where they are read in their order.
     pub(crate) fn is_regrouped(&self, plan: &Plan) -> bool {
         match self {
             Self::Job(_, job) => {

@@ -1,11 +1,13 @@
-//! Numbers of gigabits through the engine. All tests are ignored by default, because each takes gigabytes and minutes.
+//! Numbers of gigabits through the engine. All tests are ignored by default, because each takes gigabytes and
+//! minutes.
 //!
 //! ```sh
 //! cargo test --release -p modmill --test gigabits -- --ignored --test-threads 1 --nocapture
 //! ```
 //!
-//! `MODMILL_GIGABITS` names the lengths of factors in bits, instead of 2.0 to 8.6 Gbit. The path is the engine's choice:
-//! `MODMILL_CPU` limits the instruction set, and `MODMILL_BACKEND=cuda` takes a GPU, without falling back to the CPU.
+//! `MODMILL_GIGABITS` names the lengths of factors in bits, instead of 2.0 to 8.6 Gbit. The path is the
+//! engine's choice: `MODMILL_CPU` limits the instruction set, and `MODMILL_BACKEND=cuda` takes a GPU, without
+//! falling back to the CPU.
 
 use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, TRANSFORM_MAX_BITS};
 use std::time::Instant;

@@ -10,14 +10,14 @@ const CANDIDATES: usize = 64;
 /// Candidates with a prime factor below this limit are rejected before the Miller-Rabin test.
 const SMALL: usize = 1000;
 
-/// The number of Miller-Rabin rounds for random candidates of `bits` bits. It is not below the number in FIPS 186-5,
-/// table B.1. Primes that are too short for the table get more rounds.
+/// The number of Miller-Rabin rounds for random candidates of `bits` bits. It is not below the number in FIPS
+/// 186-5, table B.1. Primes that are too short for the table get more rounds.
 fn rounds(bits: usize) -> usize {
     if bits >= 1024 { 5 } else { 32 }
 }
 
-/// Draws a batch of candidates of `bits` bits that `accept` takes, and returns the primes among them, which may be
-/// none. A prime is at least `sqrt(2) 2^(bits - 1)`, so that the product of two has `2 bits` bits.
+/// Draws a batch of candidates of `bits` bits that `accept` takes, and returns the primes among them, which
+/// may be none. A prime is at least `sqrt(2) 2^(bits - 1)`, so that the product of two has `2 bits` bits.
 ///
 /// `accept` sees odd candidates, least significant limb first. The call does not end if it takes none.
 pub fn find(engine: &Engine, bits: usize, accept: impl Fn(&[u64]) -> bool) -> Result<Vec<Number>, Error> {
@@ -29,8 +29,9 @@ pub fn find(engine: &Engine, bits: usize, accept: impl Fn(&[u64]) -> bool) -> Re
     find_drawn(engine, bits, draw, accept)
 }
 
-/// Finds primes as [`find`] does, among odd candidates that `draw` draws at random, such as those with a known factor of `p - 1`. They
-/// have `bits.div_ceil(64)` limbs, and are drawn again if they are longer or shorter than a prime may be.
+/// Finds primes as [`find`] does, among odd candidates that `draw` draws at random, such as those with a
+/// known factor of `p - 1`. They have `bits.div_ceil(64)` limbs, and are drawn again if they are longer or
+/// shorter than a prime may be.
 pub fn find_drawn(
     engine: &Engine,
     bits: usize,
@@ -66,8 +67,8 @@ pub fn find_drawn(
     Ok(candidates.iter().map(|prime| Number::new(prime.to_vec())).collect())
 }
 
-/// Whether one odd number passes `rounds` Miller-Rabin rounds to random bases, side by side. A composite number passes a
-/// round with a probability of at most 1/4.
+/// Whether one odd number passes `rounds` Miller-Rabin rounds to random bases, side by side. A composite
+/// number passes a round with a probability of at most 1/4.
 pub fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Result<bool, Error> {
     let mut candidates = Batch::try_zeros(number.bits(), rounds)?;
     for round in 0..rounds {
@@ -77,8 +78,8 @@ pub fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Re
     Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
 }
 
-/// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`: its square has `2 bits` bits. The
-/// product of two such numbers then has `2 bits` bits as well.
+/// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`: its square has `2 bits` bits.
+/// The product of two such numbers then has `2 bits` bits as well.
 fn in_range(number: &[u64], bits: usize) -> bool {
     number::bit_length(&number::mul(number, number)) == 2 * bits
 }

@@ -1,5 +1,5 @@
-//! Flaws of a modulus that anyone can find: small factors and perfect powers. Everything here is public, and takes
-//! variable time.
+//! Flaws of a modulus that anyone can find: small factors and perfect powers. Everything here is public, and
+//! takes variable time.
 
 use crate::Sieve;
 use crypto_bigint::BoxedUint;
@@ -26,8 +26,8 @@ pub enum ModulusFlaw {
 }
 
 impl ModulusFlaw {
-    /// The first flaw of a modulus that is odd or even: a prime factor below 2^16, or a power of another number. Whether the modulus
-    /// is prime is not looked at.
+    /// The first flaw of a modulus that is odd or even: a prime factor below 2^16, or a power of another
+    /// number. Whether the modulus is prime is not looked at.
     ///
     /// ```
     /// use modmill_primes::ModulusFlaw;
@@ -74,8 +74,8 @@ fn is_power(n: &[u64], k: usize) -> bool {
 
 /// The k-th root of an odd `n` modulo `2^(64 len)` for an odd k. It exists and is unique.
 ///
-/// Newton's iteration finds `y = n^(-1/k)`: with `n y^k = 1 + h`, `n (y - y h / k)^k = 1 + O(h^2)`, so that every step
-/// doubles the number of right bits. The root is `n y^(k - 1)`.
+/// Newton's iteration finds `y = n^(-1/k)`: with `n y^k = 1 + h`, `n (y - y h / k)^k = 1 + O(h^2)`, so that
+/// every step doubles the number of right bits. The root is `n y^(k - 1)`.
 fn root(n: &[u64], k: usize, len: usize) -> Vec<u64> {
     let n = resized(n, len);
     let k_inverse = inverse_of_odd(k as u64, len);

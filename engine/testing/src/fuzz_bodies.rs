@@ -132,8 +132,8 @@ fn engines() -> &'static [Engine] {
     })
 }
 
-/// Reads an RSA key from any bytes, without and with a password: nothing panics, and a key that is read comes back from
-/// every format that it is written in.
+/// Reads an RSA key from any bytes, without and with a password: nothing panics, and a key that is read comes
+/// back from every format that it is written in.
 ///
 /// # Panics
 /// When a key does not come back.

@@ -120,7 +120,8 @@ impl Blocks for Random {
     fn take(&mut self, _: Range<usize>, _: &mut [u8], _: &[u32]) {}
 }
 
-/// Times private operations of `bits` bits in batches of `count` with `keys` keys, one for all items of a batch.
+/// Times private operations of `bits` bits in batches of `count` with `keys` keys, one for all items of a
+/// batch.
 pub fn measure(
     cuda: &Cuda,
     bits: usize,

@@ -1,6 +1,6 @@
 //! The tests that modmill's crates share: generators of hard inputs ([`hard`]) and of damaged ones
-//! ([`mutations`]), independent oracles ([`oracle`]), one suite that every backend and algorithm runs ([`suite`]), and timing tests
-//! ([`timing`], [`key_timing`]).
+//! ([`mutations`]), independent oracles ([`oracle`]), one suite that every backend and algorithm runs
+//! ([`suite`]), and timing tests ([`timing`], [`key_timing`]).
 //!
 //! `cargo test` and `modmill selftest` run the suite on every path of the machine. A new backend is
 //! finished when it passes the suite.

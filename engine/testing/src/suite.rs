@@ -22,7 +22,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// How long the suite may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// For emulated devices, which take milliseconds for a block: every kind of case, with few lengths and values.
+    /// For emulated devices, which take milliseconds for a block: every kind of case, with few lengths and
+    /// values.
     Brief,
     /// The slowest path takes some seconds on one core.
     Quick,
@@ -31,8 +32,8 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The first number for a quick run, the second for a full one. A brief run gets a tenth of the first, and at least
-    /// one unless the quick run has none.
+    /// The first number for a quick run, the second for a full one. A brief run gets a tenth of the first,
+    /// and at least one unless the quick run has none.
     fn choose(self, quick: usize, full: usize) -> usize {
         match self {
             Self::Brief => quick.div_ceil(10),
@@ -41,8 +42,8 @@ impl Effort {
         }
     }
 
-    /// The lengths in bits, or the counts, that a run tests: all of them, but for a brief run only every sixth, and
-    /// none above 260.
+    /// The lengths in bits, or the counts, that a run tests: all of them, but for a brief run only every
+    /// sixth, and none above 260.
     fn some(self, all: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let all = all.into_iter();
         match self {

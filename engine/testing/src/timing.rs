@@ -66,8 +66,8 @@ pub enum Class {
     Random,
 }
 
-/// Compares the time of [`Engine::pow`] for the exponent zero with that for random exponents of
-/// the same declared width, modulo one odd number of `bits` bits. `progress` is called with the fraction done.
+/// Compares the time of [`Engine::pow`] for the exponent zero with that for random exponents of the same
+/// declared width, modulo one odd number of `bits` bits. `progress` is called with the fraction done.
 pub fn welch_pow(
     engine: &Engine,
     bits: usize,
@@ -77,7 +77,8 @@ pub fn welch_pow(
     pow_exponents(engine, &Setting::new(engine, Op::Pow, bits), duration, progress)
 }
 
-/// Compares the times of [`welch_pow`] with a batch of one item, for which some paths have a kernel of their own.
+/// Compares the times of [`welch_pow`] with a batch of one item, for which some paths have a kernel of their
+/// own.
 pub fn welch_pow_of_one(
     engine: &Engine,
     bits: usize,
@@ -112,8 +113,8 @@ pub fn welch_pow_bases(
     measure(duration, progress, bases, |bases| engine.pow(bases, &exponents, &setting.modulus))
 }
 
-/// Compares the time of [`Engine::pow_fixed_base`] for the exponent zero with that for random exponents of the same
-/// declared width.
+/// Compares the time of [`Engine::pow_fixed_base`] for the exponent zero with that for random exponents of
+/// the same declared width.
 ///
 /// # Panics
 /// If the engine cannot prepare the base, because then there is nothing to measure.
@@ -130,8 +131,8 @@ pub fn welch_pow_fixed_base(
     measure(duration, progress, exponents, |exponents| engine.pow_fixed_base(&fixed, exponents))
 }
 
-/// Compares the time of [`Engine::multi_pow`] with two powers for the first exponent zero with that for random
-/// exponents of the same declared width.
+/// Compares the time of [`Engine::multi_pow`] with two powers for the first exponent zero with that for
+/// random exponents of the same declared width.
 pub fn welch_multi_pow(
     engine: &Engine,
     bits: usize,
@@ -218,7 +219,8 @@ impl Setting {
     }
 }
 
-/// Times `call` on inputs of both classes in random order, for about the given time, and compares the classes.
+/// Times `call` on inputs of both classes in random order, for about the given time, and compares the
+/// classes.
 ///
 /// `prepare` makes an input of a class and is not timed.
 pub fn measure<T, U>(

@@ -19,8 +19,8 @@ fn cargo(arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The resolved dependencies: those of all features and platforms if `cargo fetch` has loaded them, else those
-/// that a build on this machine needs.
+/// The resolved dependencies: those of all features and platforms if `cargo fetch` has loaded them, else
+/// those that a build on this machine needs.
 fn metadata() -> Value {
     let version = cargo(&["-vV"]).expect("cargo says its version");
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo says its host");

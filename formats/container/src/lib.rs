@@ -1,7 +1,8 @@
 //! The container of keys and ciphertexts.
 //!
-//! A file has a header ([`Header`]: what it is, of which scheme, its parameters, and the fingerprint of the public key that it
-//! belongs to), sections (a name, a length and bytes each), and a SHA-256 checksum of all that.
+//! A file has a header ([`Header`]: what it is, of which scheme, its parameters, and the fingerprint of the
+//! public key that it belongs to), sections (a name, a length and bytes each), and a SHA-256 checksum of all
+//! that.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -17,9 +18,9 @@
 //!
 //! Integers are little-endian; a name has 1 to 255 bytes of ASCII, after a byte with their number.
 //!
-//! Files are written and read in a stream, so that a key of gigabytes needs no second copy in memory. A [`Reader`] allocates no
-//! more than the file is long, whatever its lengths say. What it hands out is trusted only once [`Reader::finish`] has
-//! compared the checksum.
+//! Files are written and read in a stream, so that a key of gigabytes needs no second copy in memory. A
+//! [`Reader`] allocates no more than the file is long, whatever its lengths say. What it hands out is trusted
+//! only once [`Reader::finish`] has compared the checksum.
 //!
 //! ```
 //! use modmill_container::{Header, Kind, Reader, Writer};
@@ -57,7 +58,8 @@ pub use new_file::NewFile;
 pub use reader::{Reader, Section};
 pub use writer::Writer;
 
-/// The first bytes of a file. The first is no text, and the last two are changed by whoever takes the file for text.
+/// The first bytes of a file. The first is no text, and the last two are changed by whoever takes the file
+/// for text.
 const MAGIC: [u8; 8] = *b"\x89MMFHE\r\n";
 
 /// The version of the format that is written, and the only one that is read.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file under a temporary name beside its final place, which it takes by [`NewFile::publish`]. Until then a file that has
-/// the final name stays as it was, and a new file that is dropped leaves nothing behind.
+/// A file under a temporary name beside its final place, which it takes by [`NewFile::publish`]. Until then a
+/// file that has the final name stays as it was, and a new file that is dropped leaves nothing behind.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
@@ -18,7 +18,8 @@ pub struct NewFile {
 impl NewFile {
     /// A new file for a path. A secret one can be read by its owner only, on Unix, from the first moment.
     ///
-    /// Where a symbolic link has the name, the file behind it is replaced. A folder, a device or a named pipe is an error.
+    /// Where a symbolic link has the name, the file behind it is replaced. A folder, a device or a named pipe
+    /// is an error.
     pub fn create(path: &Path, is_secret: bool) -> io::Result<Self> {
         let path = match fs::metadata(path) {
             Ok(present) if present.is_file() => path.canonicalize()?,

@@ -12,7 +12,8 @@ pub struct Writer<W: Write> {
 }
 
 impl Writer<NewFile> {
-    /// Writes to a path. The file takes its name by [`Writer::publish`]. A secret key can be read by its owner only.
+    /// Writes to a path. The file takes its name by [`Writer::publish`]. A secret key can be read by its
+    /// owner only.
     pub fn create(path: &Path, header: &Header) -> Result<Self, FileError> {
         Self::new(NewFile::create(path, header.kind == Kind::SecretKey)?, header)
     }

@@ -26,21 +26,22 @@ pub fn sync_folder(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Writes a new file at `path` with mode 0600. A process that is killed leaves all of the file or nothing at `path`. A file
-/// that is there already stays as it is, and the error is [`io::ErrorKind::AlreadyExists`].
+/// Writes a new file at `path` with mode 0600. A process that is killed leaves all of the file or nothing at
+/// `path`. A file that is there already stays as it is, and the error is [`io::ErrorKind::AlreadyExists`].
 pub fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     temporary(path, parts)?.persist_noclobber(path)?;
     sync_folder(folder(path))
 }
 
-/// Writes the file at `path` with mode 0600, instead of the one that may be there. A process that is killed leaves the
-/// old file or the new one at `path`, and perhaps a file that [`remove_leftovers`] removes.
+/// Writes the file at `path` with mode 0600, instead of the one that may be there. A process that is killed
+/// leaves the old file or the new one at `path`, and perhaps a file that [`remove_leftovers`] removes.
 pub fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     temporary(path, parts)?.persist(path)?;
     sync_folder(folder(path))
 }
 
-/// Removes the files that processes killed while writing `path` have left in its folder. No other process may be writing.
+/// Removes the files that processes killed while writing `path` have left in its folder. No other process may
+/// be writing.
 pub fn remove_leftovers(path: &Path) -> io::Result<()> {
     let Some(prefix) = prefix(path) else { return Ok(()) };
     for entry in std::fs::read_dir(folder(path))? {

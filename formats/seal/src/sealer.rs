@@ -1,7 +1,7 @@
 //! Sealing documents: AES-256-GCM-SIV, bound to the kind and the identifier of the document.
 //!
-//! A sealed document is one byte 1 for this form, the number of the data key in four bytes (most significant first), a nonce
-//! of 12 bytes, and the ciphertext with its tag.
+//! A sealed document is one byte 1 for this form, the number of the data key in four bytes (most significant
+//! first), a nonce of 12 bytes, and the ciphertext with its tag.
 
 use crate::secret::SecretBytes;
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
@@ -116,7 +116,8 @@ fn prefix(number: u32) -> [u8; PREFIX] {
     [FORM, a, b, c, d]
 }
 
-/// The context that a sealed document is bound to. Kinds have no zero byte, so that no two places are the same.
+/// The context that a sealed document is bound to. Kinds have no zero byte, so that no two places are the
+/// same.
 fn place(prefix: [u8; PREFIX], kind: &str, id: &str) -> Vec<u8> {
     [&prefix[..], kind.as_bytes(), &[0], id.as_bytes()].concat()
 }

@@ -7,7 +7,8 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Secret bytes: overwritten when dropped, never shown by `Debug`, compared in constant time. Documents hold them in Base64.
+/// Secret bytes: overwritten when dropped, never shown by `Debug`, compared in constant time. Documents hold
+/// them in Base64.
 #[derive(Clone)]
 pub struct SecretBytes(Zeroizing<Vec<u8>>);
 

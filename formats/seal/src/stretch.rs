@@ -6,7 +6,8 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-/// The most memory that a header may ask for, in KiB: who can write headers must not be able to use up the machine's.
+/// The most memory that a header may ask for, in KiB: who can write headers must not be able to use up the
+/// machine's.
 const MOST_MEMORY: u32 = 4 << 20;
 /// The most passes and lanes that a header may ask for.
 const MOST: u32 = 64;

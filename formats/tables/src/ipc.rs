@@ -1,16 +1,16 @@
 //! Arrow IPC on checked lengths.
 //!
-//! A stream is a sequence of messages: a schema, then record batches and dictionaries. A message has a header, which is a flatbuffer
-//! that names the buffers of the body by offset and length, and a body. Nothing is allocated for a length before the bytes are there
-//! or the caller's [`Limits`] allow it:
+//! A stream is a sequence of messages: a schema, then record batches and dictionaries. A message has a
+//! header, which is a flatbuffer that names the buffers of the body by offset and length, and a body. Nothing
+//! is allocated for a length before the bytes are there or the caller's [`Limits`] allow it:
 //!
-//! * The verifier of flatbuffers is held to 64 levels, 2^18 tables and [`HEADER_BYTES`] after tables that are named twice are counted
-//!   twice.
+//! * The verifier of flatbuffers is held to 64 levels, 2^18 tables and [`HEADER_BYTES`] after tables that are
+//!   named twice are counted twice.
 //! * Every buffer lies in the body, and all buffers together are no longer than the body.
-//! * The length that a compressed buffer says it will have counts against [`Limits::expanded`]. LZ4 is counted where it could expand
-//!   to more than it says.
-//! * A column has at most eight rows for each byte of its message and 2^20 more. A column of bits needs no less memory, and a column
-//!   of nulls needs none.
+//! * The length that a compressed buffer says it will have counts against [`Limits::expanded`]. LZ4 is
+//!   counted where it could expand to more than it says.
+//! * A column has at most eight rows for each byte of its message and 2^20 more. A column of bits needs no
+//!   less memory, and a column of nulls needs none.
 
 mod decoder;
 mod file;

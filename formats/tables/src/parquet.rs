@@ -1,17 +1,17 @@
 //! Parquet on checked lengths.
 //!
-//! A file ends with its footer, which says where the chunks of each column lie. A chunk is a sequence of pages with a header each.
-//! The schema of Arrow that writers embed in the footer is passed over: the schema of Parquet is enough. Before the decoder
-//! reads, these are looked at:
+//! A file ends with its footer, which says where the chunks of each column lie. A chunk is a sequence of
+//! pages with a header each. The schema of Arrow that writers embed in the footer is passed over: the schema
+//! of Parquet is enough. Before the decoder reads, these are looked at:
 //!
-//! * The footer lies in the file, has at most [`FOOTER_BYTES`], and every list in it is as long as it says. The schema has at most 64
-//!   levels and 2^16 columns.
-//! * The chunks lie in the file, and their pages in them. A page expands to at most [`Limits::page`] bytes. Codecs that would expand a
-//!   page to more than its header says are counted.
-//! * A column of lists has at most 2^22 values and 64 more for each byte of its chunk, and expands to [`Limits::page`] or sixteen times
-//!   its length in the file.
-//! * A batch has as many rows as fit into [`Limits::batch`] by the sizes of pages and the longest value of the dictionary. It has at
-//!   least one.
+//! * The footer lies in the file, has at most [`FOOTER_BYTES`], and every list in it is as long as it says.
+//!   The schema has at most 64 levels and 2^16 columns.
+//! * The chunks lie in the file, and their pages in them. A page expands to at most [`Limits::page`] bytes.
+//!   Codecs that would expand a page to more than its header says are counted.
+//! * A column of lists has at most 2^22 values and 64 more for each byte of its chunk, and expands to
+//!   [`Limits::page`] or sixteen times its length in the file.
+//! * A batch has as many rows as fit into [`Limits::batch`] by the sizes of pages and the longest value of
+//!   the dictionary. It has at least one.
 
 mod chunk;
 mod delta;
@@ -91,7 +91,8 @@ impl Table {
         usize::try_from(longest).unwrap_or(usize::MAX)
     }
 
-    /// The batches of the column at a position of the schema. Readers move in their files: `file` is a handle of this column's own.
+    /// The batches of the column at a position of the schema. Readers move in their files: `file` is a handle
+    /// of this column's own.
     #[must_use]
     pub fn column(&self, file: File, column: usize, limits: Limits) -> Column {
         Column { table: self.clone(), file, column, limits, group: 0, reader: None, has_failed: false }

@@ -2,12 +2,12 @@
 //!
 //! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS [cpu|cuda [OPERATION]]]]`
 //!
-//! With OPERATION only the operations whose names begin with it are measured. For encryption with short exponents and for decryption the
-//! time of each step follows, in nanoseconds an item.
+//! With OPERATION only the operations whose names begin with it are measured. For encryption with short
+//! exponents and for decryption the time of each step follows, in nanoseconds an item.
 //!
-//! Every operation is repeated for about SECONDS. The rate is that of its fastest call. On the CPU it counts processor time, so that
-//! other programs on the machine disturb it little. On GPUs the columns are larger, and it counts the time from the caller's memory to
-//! the caller's memory.
+//! Every operation is repeated for about SECONDS. The rate is that of its fastest call. On the CPU it counts
+//! processor time, so that other programs on the machine disturb it little. On GPUs the columns are larger,
+//! and it counts the time from the caller's memory to the caller's memory.
 
 use modmill::{Backend, Batch, Engine};
 use modmill_paillier::{EncodedColumn, Error, Integers, Packing, Paillier, PrivateKey, Randomness};

@@ -7,8 +7,8 @@
 //! | a + m for a known m | `c (1 + m n) mod n^2` |
 //! | a k for a known integer k | `c^k mod n^2`; for k < 0 the inverse to the power `-k`, which is much shorter than `n + k` |
 //!
-//! The answers are not masked again: who knows the operands can tell which answer belongs to them, and guess m or k.
-//! [`Paillier::randomize`] hides that.
+//! The answers are not masked again: who knows the operands can tell which answer belongs to them, and guess
+//! m or k. [`Paillier::randomize`] hides that.
 
 use crate::{Ciphertexts, Error, Integers, Masks, Paillier};
 use modmill::{Batch, Operand};
@@ -39,8 +39,9 @@ impl Paillier<'_> {
         self.multiplied(a, &self.powers_of_generator(self.engine, a.key(), plaintexts.view(), &[1])?)
     }
 
-    /// Encryptions of `a k` modulo n, for one integer k for each item, or a single one for all. Magnitudes are below n. The time depends
-    /// on the declared width of the integers and not on their values or signs; [`Paillier::mul_vartime`] is faster.
+    /// Encryptions of `a k` modulo n, for one integer k for each item, or a single one for all. Magnitudes
+    /// are below n. The time depends on the declared width of the integers and not on their values or signs;
+    /// [`Paillier::mul_vartime`] is faster.
     ///
     /// ```
     /// use modmill::{Batch, Engine};
@@ -81,12 +82,14 @@ impl Paillier<'_> {
         Ok(Ciphertexts::trusted(a.key(), powers))
     }
 
-    /// An encryption of the sum of a column, as a column of one item. The sum of an empty column is the ciphertext 1 of zero.
+    /// An encryption of the sum of a column, as a column of one item. The sum of an empty column is the
+    /// ciphertext 1 of zero.
     pub fn sum(&self, a: &Ciphertexts) -> Result<Ciphertexts, Error> {
         Ok(Ciphertexts::trusted(a.key(), self.engine.product_mod(a.values(), a.key().square())?))
     }
 
-    /// An encryption of the sum of all `a k` for public integers k, as a column of one item. The time depends on the integers.
+    /// An encryption of the sum of all `a k` for public integers k, as a column of one item. The time depends
+    /// on the integers.
     pub fn dot(&self, a: &Ciphertexts, weights: &Integers) -> Result<Ciphertexts, Error> {
         a.expect_len("the weights", weights.len())?;
         self.check_integers(a, weights)?;
@@ -95,13 +98,14 @@ impl Paillier<'_> {
         Ok(Ciphertexts::trusted(a.key(), product))
     }
 
-    /// Other ciphertexts of the same plaintexts, with fresh masks ([`Paillier::masks`]). Nobody without the private key can tell which
-    /// column they came from.
+    /// Other ciphertexts of the same plaintexts, with fresh masks ([`Paillier::masks`]). Nobody without the
+    /// private key can tell which column they came from.
     pub fn randomize(&self, a: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.randomize_with(a, self.masks(a.key(), a.len())?)
     }
 
-    /// Other ciphertexts of the same plaintexts, with masks that were made before, one for each item. They are used up.
+    /// Other ciphertexts of the same plaintexts, with masks that were made before, one for each item. They
+    /// are used up.
     pub fn randomize_with(&self, a: &Ciphertexts, masks: Masks) -> Result<Ciphertexts, Error> {
         a.key().expect("the masks", masks.key())?;
         a.expect_len("the masks", masks.len())?;

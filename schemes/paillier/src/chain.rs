@@ -1,14 +1,15 @@
 //! Chains of operations whose numbers stay where they are computed: in the memory of the host, or on a GPU.
 //!
-//! A formula is written once. On a GPU its intermediate results need no trip to the host and back, which would take longer than the
-//! powers between them. GPUs have no kernels for full products of such lengths: a product that is known to be below some modulus is
-//! computed modulo that.
+//! A formula is written once. On a GPU its intermediate results need no trip to the host and back, which
+//! would take longer than the powers between them. GPUs have no kernels for full products of such lengths: a
+//! product that is known to be below some modulus is computed modulo that.
 
 use crate::Error;
 use crate::rows::resized;
 use modmill::{Backend, Batch, Engine, Modulus, OnDevice, Op, Operand, Request, Resident};
 
-/// Defines the operations of a chain, which engines have with answers on the host and with answers on a device.
+/// Defines the operations of a chain, which engines have with answers on the host and with answers on a
+/// device.
 macro_rules! operations {
     ($($name:ident($($operand:ident: $type:ty),+);)+) => {
         /// The operations of a chain.
@@ -17,10 +18,11 @@ macro_rules! operations {
             type Numbers;
             /// A column as an operand of the next operation.
             fn of(numbers: &Self::Numbers) -> Operand<'_>;
-            /// Numbers that are known to fit `bits` bits, with that width. The host keeps their declared width, because a narrower one takes
-            /// a copy.
+            /// Numbers that are known to fit `bits` bits, with that width. The host keeps their declared
+            /// width, because a narrower one takes a copy.
             fn narrowed(numbers: Self::Numbers, bits: usize) -> Self::Numbers;
-            /// A column in the memory of the host, with a width of `bits` bits, which the numbers are known to fit.
+            /// A column in the memory of the host, with a width of `bits` bits, which the numbers are known
+            /// to fit.
             fn to_host(numbers: Self::Numbers, bits: usize) -> Result<Batch, modmill::Error>;
             $(fn $name<'a>(&self, $($operand: $type),+) -> Result<Self::Numbers, modmill::Error>;)+
         }
@@ -76,8 +78,8 @@ operations! {
     equal(a: Operand<'a>, b: Operand<'a>);
 }
 
-/// The GPU that computes `count` powers with exponents of `exponent_bits` bits, if there is one alone. Several GPUs share the items of
-/// every operation, and the host joins their answers.
+/// The GPU that computes `count` powers with exponents of `exponent_bits` bits, if there is one alone.
+/// Several GPUs share the items of every operation, and the host joins their answers.
 pub(crate) fn gpu_for<'e>(
     engine: &'e Engine,
     modulus: &Modulus,

@@ -16,13 +16,15 @@ pub struct Ciphertexts {
 impl Ciphertexts {
     /// A column from numbers that came from elsewhere. An item that is 0 or not below `n^2` is refused.
     ///
-    /// A number that shares a factor with n passes. It does not decrypt, and neither does what is computed with it.
+    /// A number that shares a factor with n passes. It does not decrypt, and neither does what is computed
+    /// with it.
     pub fn new(key: &PublicKey, values: &Batch) -> Result<Self, Error> {
         check(key, values, 0)?;
         Ok(Self::trusted(key, resized(values, key.square().bits())?))
     }
 
-    /// [`Ciphertexts::new`] of numbers that are given away: they are not copied if they take as many limbs as `n^2`.
+    /// [`Ciphertexts::new`] of numbers that are given away: they are not copied if they take as many limbs as
+    /// `n^2`.
     pub fn from_batch(key: &PublicKey, values: Batch) -> Result<Self, Error> {
         check(key, &values, 0)?;
         Ok(Self::trusted(key, values.into_bits(key.square().bits())?))
@@ -123,8 +125,8 @@ impl Ciphertexts {
     }
 }
 
-/// Refuses numbers that are 0 or not below `n^2`. `first` is the index of the first one in its column. Ciphertexts are public: the
-/// time depends on them.
+/// Refuses numbers that are 0 or not below `n^2`. `first` is the index of the first one in its column.
+/// Ciphertexts are public: the time depends on them.
 pub(crate) fn check(key: &PublicKey, values: &Batch, first: usize) -> Result<(), Error> {
     let square = key.square().value();
     let in_range = |value: &[u64]| {

@@ -5,8 +5,8 @@ use crate::rows::shared;
 use modmill::Modulus;
 use modmill::number::{self, Number};
 
-/// Two coprime moduli p and q with the constants of `x = b + q ((a - b) q^-1 mod p)`, the number below `p q` that is a
-/// modulo p and b modulo q.
+/// Two coprime moduli p and q with the constants of `x = b + q ((a - b) q^-1 mod p)`, the number below `p q`
+/// that is a modulo p and b modulo q.
 pub(crate) struct Garner {
     p: Modulus,
     q: Number,
@@ -29,7 +29,8 @@ impl Garner {
         Some(Self { p: p.clone(), q: Number::new(q.value().to_vec()), coefficient, lift, product })
     }
 
-    /// Joins residues `a` modulo p and `b` modulo q to numbers below `p q`, whose declared width may be greater. The time depends on lengths alone.
+    /// Joins residues `a` modulo p and `b` modulo q to numbers below `p q`, whose declared width may be
+    /// greater. The time depends on lengths alone.
     pub(crate) fn join<C: Chain>(
         &self,
         chain: &C,

@@ -12,23 +12,26 @@
 //!  x + m n = 1 mod p^2 ?   y + m n = 1 mod q^2 ?     otherwise nothing is returned
 //! ```
 //!
-//! With `c = (1 + n)^m r^n`: r has an order that divides `p (p - 1)` modulo `p^2`, so that `r^(n (p - 1)) = 1`, and `x = (1 + n)^(m (p - 1)) =
-//! 1 + m (p - 1) n = 1 - m n mod p^2`, because `p n` is 0 modulo `p^2`. So `L(x) = -m q mod p`.
+//! With `c = (1 + n)^m r^n`: r has an order that divides `p (p - 1)` modulo `p^2`, so that
+//! `r^(n (p - 1)) = 1`, and `x = (1 + n)^(m (p - 1)) = 1 + m (p - 1) n = 1 - m n mod p^2`, because `p n` is 0
+//! modulo `p^2`. So `L(x) = -m q mod p`.
 //!
-//! **The division** `(x - 1) / p` is exact, and its quotient is below p. So it is a product by the inverse of p modulo any number that is
-//! greater than p and has no factor p: `q^2` is at hand.
+//! **The division** `(x - 1) / p` is exact, and its quotient is below p. So it is a product by the inverse of
+//! p modulo any number that is greater than p and has no factor p: `q^2` is at hand.
 //!
-//! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents `2 u` and `2 v` instead of
-//! `p - 1` and `q - 1`. With an exponent o the power is `x = 1 + o m n mod p^2`, s is `(o q)^-1 mod p`, and the check is `x - o m n = 1
-//! mod p^2`; `p - 1` is the case `o = -1`. A ciphertext whose mask is not of the subgroup fails the check, and its column is decrypted
-//! again with the long exponents.
+//! **Keys with a small subgroup** ([`Randomness::Subgroup`](crate::Randomness::Subgroup)) take the exponents
+//! `2 u` and `2 v` instead of `p - 1` and `q - 1`. With an exponent o the power is `x = 1 + o m n mod p^2`, s
+//! is `(o q)^-1 mod p`, and the check is `x - o m n = 1 mod p^2`; `p - 1` is the case `o = -1`. A ciphertext
+//! whose mask is not of the subgroup fails the check, and its column is decrypted again with the long
+//! exponents.
 //!
-//! **The check** costs two products and two reductions for an item. A wrong power x is not 1 modulo p but with a probability of about
-//! `1/p`, and everything after the powers is recomputed backwards. What it does not see is a power of another number than c.
-//! [`Paillier::decrypt_checked`] sees that as well: `u = c (1 - m n)` is an n-th power if and only if m is the plaintext of c. So
-//! `u^(p-1) = 1 mod p^2`, and the same for q. One power serves a whole column: it takes the product of all `u^t` for random t of 64
-//! bits. A wrong item makes that product wrong, but with a probability of `2^-64`, because what is left of a wrong u after the power has the
-//! order p or q. Only if the column fails are its items looked at one by one.
+//! **The check** costs two products and two reductions for an item. A wrong power x is not 1 modulo p but
+//! with a probability of about `1/p`, and everything after the powers is recomputed backwards. What it does
+//! not see is a power of another number than c. [`Paillier::decrypt_checked`] sees that as well:
+//! `u = c (1 - m n)` is an n-th power if and only if m is the plaintext of c. So `u^(p-1) = 1 mod p^2`, and
+//! the same for q. One power serves a whole column: it takes the product of all `u^t` for random t of 64
+//! bits. A wrong item makes that product wrong, but with a probability of `2^-64`, because what is left of a
+//! wrong u after the power has the order p or q. Only if the column fails are its items looked at one by one.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::integers::Decoder;
@@ -80,11 +83,11 @@ pub(crate) trait Witness<C: Chain> {
 impl<C: Chain> Witness<C> for () {}
 
 impl Paillier<'_> {
-    /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a small subgroup on whether
-    /// all masks are of it.
+    /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a
+    /// small subgroup on whether all masks are of it.
     ///
-    /// Every plaintext is checked against the powers that it came from. If one is wrong, the call fails with [`Error::Decryption`]
-    /// and no plaintext is returned.
+    /// Every plaintext is checked against the powers that it came from. If one is wrong, the call fails with
+    /// [`Error::Decryption`] and no plaintext is returned.
     pub fn decrypt(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
         let bits = key.p().exponent_bits().max(key.q().exponent_bits());
         if let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())? {
@@ -105,9 +108,9 @@ impl Paillier<'_> {
         self.decrypt_seen(self.engine, key, ciphertexts, &mut ())
     }
 
-    /// Decrypts a column and checks every plaintext against its ciphertext, so that no single fault of the machine gives a wrong plaintext
-    /// or shows something of the key. It costs about a fifth more than [`Paillier::decrypt`] for a column of some hundred items,
-    /// and twice as much for up to eight.
+    /// Decrypts a column and checks every plaintext against its ciphertext, so that no single fault of the
+    /// machine gives a wrong plaintext or shows something of the key. It costs about a fifth more than
+    /// [`Paillier::decrypt`] for a column of some hundred items, and twice as much for up to eight.
     ///
     /// ```
     /// use modmill::{Batch, Engine};
@@ -126,11 +129,13 @@ impl Paillier<'_> {
         self.check_decrypted(key, ciphertexts, plaintexts)
     }
 
-    /// Decrypts ciphertexts that are big-endian bytes, [`PublicKey::ciphertext_octets`] for each item,
-    /// one after the other. The answers are what `read` makes of the index, the magnitude and the sign of each integer.
+    /// Decrypts ciphertexts that are big-endian bytes, [`PublicKey::ciphertext_octets`] for each item, one
+    /// after the other. The answers are what `read` makes of the index, the magnitude and the sign of each
+    /// integer.
     ///
-    /// Every plaintext is checked as [`Paillier::decrypt`] does. An item that is no ciphertext or no encoding of an integer is refused. On
-    /// a GPU bytes are read and integers are written while others are computed ([`EncodedColumn::encrypt_to_octets`] has an example).
+    /// Every plaintext is checked as [`Paillier::decrypt`] does. An item that is no ciphertext or no encoding
+    /// of an integer is refused. On a GPU bytes are read and integers are written while others are computed
+    /// ([`EncodedColumn::encrypt_to_octets`] has an example).
     ///
     /// [`EncodedColumn::encrypt_to_octets`]: crate::EncodedColumn::encrypt_to_octets
     pub fn decrypt_octets<T: Clone + Default + Send>(
@@ -217,7 +222,8 @@ impl Paillier<'_> {
         Ok(plaintexts)
     }
 
-    /// Decrypts a column on a GPU, two parts at a time: while the GPU computes the powers of one, the other is checked and copied.
+    /// Decrypts a column on a GPU, two parts at a time: while the GPU computes the powers of one, the other
+    /// is checked and copied.
     pub(crate) fn decrypt_in_lanes<C: Chain + Sync, T: Send>(
         &self,
         chain: &C,
@@ -271,8 +277,8 @@ impl Paillier<'_> {
         Ok((plaintexts, verdicts))
     }
 
-    /// The powers of one prime, the first of two, and the plaintexts modulo that prime. A power that is zero after a fault becomes a number of
-    /// all ones, which the check refuses like any other.
+    /// The powers of one prime, the first of two, and the plaintexts modulo that prime. A power that is zero
+    /// after a fault becomes a number of all ones, which the check refuses like any other.
     fn half<C: Chain>(
         &self,
         chain: &C,
@@ -325,7 +331,8 @@ impl Paillier<'_> {
     }
 }
 
-/// A function that writes what `read` makes of the integers that some residues stand for, the first of which has a given index.
+/// A function that writes what `read` makes of the integers that some residues stand for, the first of which
+/// has a given index.
 fn integers_by<T>(
     key: &PublicKey,
     read: impl Fn(usize, &[u64], bool) -> Result<T, Error> + Sync,
@@ -341,7 +348,8 @@ fn integers_by<T>(
     }
 }
 
-/// Decrypts with the short exponents of a key with a small subgroup, and if an item is not of it, with the full ones.
+/// Decrypts with the short exponents of a key with a small subgroup, and if an item is not of it, with the
+/// full ones.
 fn with_unmaskings<T>(
     key: &PrivateKey,
     mut decrypt: impl FnMut([&Unmasking; 2]) -> Result<T, Error>,

@@ -1,7 +1,8 @@
 //! Columns of signed and fixed-point numbers, encoded as numbers below n.
 //!
-//! The encoding is that of python-paillier. An item is `s 16^e` for a signed integer s and an exponent e. The integer is encoded as s if
-//! it is not negative, and as `n - |s|` if it is; `|s|` is at most `n / 3 - 1`, so that an overflow falls between.
+//! The encoding is that of python-paillier. An item is `s 16^e` for a signed integer s and an exponent e. The
+//! integer is encoded as s if it is not negative, and as `n - |s|` if it is; `|s|` is at most `n / 3 - 1`, so
+//! that an overflow falls between.
 
 use crate::fixed_point::{BASE_BITS, exact_exponent, integers, nearest_f64};
 use crate::parts::Part;
@@ -15,8 +16,8 @@ use std::ops::Range;
 
 /// Numbers that are encoded for a key and not encrypted.
 ///
-/// A column has a public bound: every magnitude is below `2^magnitude_bits`. Operations on the encrypted column add to the bound, and refuse
-/// what might exceed the key.
+/// A column has a public bound: every magnitude is below `2^magnitude_bits`. Operations on the encrypted
+/// column add to the bound, and refuse what might exceed the key.
 #[derive(Clone)]
 pub struct EncodedColumn {
     key: PublicKey,
@@ -79,18 +80,19 @@ impl EncodedColumn {
         Ok(Self { exponents: Exponents::Shared(exponent), ..Self::from_integers(key, values)? })
     }
 
-    /// Encodes floating-point numbers with one exponent: a given one, or the greatest that keeps all bits of every item. A given exponent
-    /// rounds items to multiples of `16^exponent`.
+    /// Encodes floating-point numbers with one exponent: a given one, or the greatest that keeps all bits of
+    /// every item. A given exponent rounds items to multiples of `16^exponent`.
     ///
-    /// The bound is the length of the longest integer, rounded up to a multiple of 64 bits, so that it shows little of the numbers.
+    /// The bound is the length of the longest integer, rounded up to a multiple of 64 bits, so that it shows
+    /// little of the numbers.
     pub fn from_f64(key: &PublicKey, values: &[f64], exponent: Option<i32>) -> Result<Self, Error> {
         let needed = values.iter().filter(|&&value| value != 0.0).map(|&value| exact_exponent(value)).min();
         let exponent = exponent.or(needed).unwrap_or_else(|| exact_exponent(0.0));
         Self::of_floats(key, values, Exponents::Shared(exponent))
     }
 
-    /// Encodes floating-point numbers with the exponents that python-paillier chooses: each keeps all bits of its item. The exponents are
-    /// not encrypted, and show how large the items are, about.
+    /// Encodes floating-point numbers with the exponents that python-paillier chooses: each keeps all bits of
+    /// its item. The exponents are not encrypted, and show how large the items are, about.
     pub fn from_f64_each(key: &PublicKey, values: &[f64]) -> Result<Self, Error> {
         let exponents = values.iter().map(|&value| exact_exponent(value)).collect();
         Self::of_floats(key, values, Exponents::Each(exponents))
@@ -108,7 +110,8 @@ impl EncodedColumn {
         Self { key: key.clone(), numbers, exponents, magnitude_bits }
     }
 
-    /// A column from its parts: encodings below n, exponents, and the bound that the caller knows of the magnitudes.
+    /// A column from its parts: encodings below n, exponents, and the bound that the caller knows of the
+    /// magnitudes.
     pub fn from_parts(
         key: &PublicKey,
         residues: &Batch,
@@ -140,8 +143,8 @@ impl EncodedColumn {
         &self.key
     }
 
-    /// The encodings, numbers below n. Long columns of integers are encoded by the threads of rayon's current pool: those of an engine
-    /// inside of [`Engine::install`](modmill::Engine::install).
+    /// The encodings, numbers below n. Long columns of integers are encoded by the threads of rayon's current
+    /// pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
     ///
     /// # Panics
     /// If memory runs out. [`EncodedColumn::try_residues`] returns an error.
@@ -204,8 +207,9 @@ impl EncodedColumn {
         Ok(Self { key: self.key.clone(), numbers, exponents: self.exponents.clone(), ..*self })
     }
 
-    /// The signed integers, without their exponents. An item that is no encoding is refused. Long columns are converted by the threads
-    /// of rayon's current pool: those of an engine inside of [`Engine::install`](modmill::Engine::install).
+    /// The signed integers, without their exponents. An item that is no encoding is refused. Long columns are
+    /// converted by the threads of rayon's current pool: those of an engine inside of
+    /// [`Engine::install`](modmill::Engine::install).
     pub fn integers(&self) -> Result<Integers, Error> {
         match &self.numbers {
             Numbers::Integers(integers) => integers.try_clone(),
@@ -232,8 +236,9 @@ impl EncodedColumn {
         })
     }
 
-    /// The items as floating-point numbers, each the nearest to its exact value. An item that is no encoding, or too large for a floating-point
-    /// number, is refused. The time depends on the numbers. Long columns are converted by the threads of rayon's current pool.
+    /// The items as floating-point numbers, each the nearest to its exact value. An item that is no encoding,
+    /// or too large for a floating-point number, is refused. The time depends on the numbers. Long columns
+    /// are converted by the threads of rayon's current pool.
     pub fn to_f64(&self) -> Result<Vec<f64>, Error> {
         let integers = self.integers()?;
         let value = |index: usize| {
@@ -252,11 +257,11 @@ impl EncodedColumn {
         EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
     }
 
-    /// Encrypts the column with fresh masks, to big-endian bytes: [`PublicKey::ciphertext_octets`] for each item, one after the
-    /// other. Exponents and bound are not among them.
+    /// Encrypts the column with fresh masks, to big-endian bytes: [`PublicKey::ciphertext_octets`] for each
+    /// item, one after the other. Exponents and bound are not among them.
     ///
-    /// That is how Arrow holds them. On a GPU the bytes are written while others are computed, which takes less time and memory than
-    /// an encrypted column that is converted.
+    /// That is how Arrow holds them. On a GPU the bytes are written while others are computed, which takes
+    /// less time and memory than an encrypted column that is converted.
     ///
     /// ```
     /// use modmill::Engine;

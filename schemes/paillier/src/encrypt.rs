@@ -2,8 +2,9 @@
 //!
 //! The generator is `g = 1 + n`, so that `g^m = 1 + m n mod n^2` is one product instead of a power.
 //!
-//! **Signed integers** s of at most w bits are shifted: `u = 2^w + s` is positive and has w + 1 bits, where the encoding of a negative
-//! number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the second summand is one number for a column.
+//! **Signed integers** s of at most w bits are shifted: `u = 2^w + s` is positive and has w + 1 bits, where
+//! the encoding of a negative number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the
+//! second summand is one number for a column.
 
 use crate::chain::{Chain, gpu_for, is_of_device};
 use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
@@ -16,12 +17,13 @@ use std::ops::Range;
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
 const LEAST_ON_GPU: usize = 1 << 13;
 
-/// Short parts leave little to do before the first masks and after the last ones, when the GPU is idle; measured.
+/// Short parts leave little to do before the first masks and after the last ones, when the GPU is idle;
+/// measured.
 const LANES: Lanes = Lanes { lanes: 3, parts: 12 };
 
 impl Paillier<'_> {
-    /// Encrypts plaintexts below n, with fresh masks ([`Paillier::masks`]). The time depends on the number and the declared width of the
-    /// plaintexts alone.
+    /// Encrypts plaintexts below n, with fresh masks ([`Paillier::masks`]). The time depends on the number
+    /// and the declared width of the plaintexts alone.
     ///
     /// ```
     /// use modmill::{Batch, Engine};
@@ -92,7 +94,8 @@ impl Paillier<'_> {
         Ok(octets)
     }
 
-    /// Whether a column is long enough to be computed in parts by a GPU. Steps that somebody listens to come one after the other.
+    /// Whether a column is long enough to be computed in parts by a GPU. Steps that somebody listens to come
+    /// one after the other.
     pub(crate) fn has_lanes(&self, items: usize) -> bool {
         !self.is_heard() && items >= LEAST_OF_LANES
     }
@@ -126,7 +129,8 @@ impl Paillier<'_> {
         Ok(values)
     }
 
-    /// Encrypts a column on a GPU, three parts at a time: while the GPU computes the masks of one, the others are copied.
+    /// Encrypts a column on a GPU, three parts at a time: while the GPU computes the masks of one, the others
+    /// are copied.
     pub(crate) fn encrypt_in_lanes<T: Send>(
         &self,
         gpu: &OnDevice<'_>,
@@ -170,8 +174,9 @@ impl Paillier<'_> {
         Ok(Ciphertexts::trusted(key, values))
     }
 
-    /// The ciphertexts `1 + m n` of plaintexts below n, without masks: anyone can read them. They are for sums with ciphertexts that
-    /// are masked, and the sum of an encrypted and a known number is masked like the encrypted one.
+    /// The ciphertexts `1 + m n` of plaintexts below n, without masks: anyone can read them. They are for
+    /// sums with ciphertexts that are masked, and the sum of an encrypted and a known number is masked like
+    /// the encrypted one.
     ///
     /// ```
     /// use modmill::{Batch, Engine};
@@ -199,7 +204,8 @@ impl Paillier<'_> {
         plaintexts: BatchView<'_>,
         summand: &[u64],
     ) -> Result<C::Numbers, Error> {
-        // m n <= n^2 - n. With a shift, `PublicKey::has_room_for_shift` says that the sum is no longer than n^2.
+        // m n <= n^2 - n. With a shift, `PublicKey::has_room_for_shift` says that the sum is no longer than
+        // n^2.
         let products = chain.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;
         let powers = chain.add(C::of(&products), shared(summand))?;
         Ok(C::narrowed(powers, key.square().bits()))
@@ -216,8 +222,8 @@ mod tests {
     use crate::{EncodedColumn, Integers};
     use modmill::{Engine, number};
 
-    /// Shifted integers and encodings give the same powers of the generator, and a key whose square is too close to a power of two
-    /// takes encodings.
+    /// Shifted integers and encodings give the same powers of the generator, and a key whose square is too
+    /// close to a power of two takes encodings.
     #[test]
     fn shifted_integers_have_the_powers_of_their_encodings() {
         let engine = Engine::new().unwrap();

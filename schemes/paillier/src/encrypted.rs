@@ -6,9 +6,11 @@ use modmill::{Batch, number};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Encrypted fixed-point numbers: ciphertexts, exponents, and the bound of the magnitudes. Exponents and bound are not encrypted.
+/// Encrypted fixed-point numbers: ciphertexts, exponents, and the bound of the magnitudes. Exponents and
+/// bound are not encrypted.
 ///
-/// Operations bring both operands to the lesser exponent, and refuse what might exceed the key ([`Error::Overflow`]).
+/// Operations bring both operands to the lesser exponent, and refuse what might exceed the key
+/// ([`Error::Overflow`]).
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptedColumn {
     ciphertexts: Ciphertexts,
@@ -17,8 +19,8 @@ pub struct EncryptedColumn {
 }
 
 impl EncryptedColumn {
-    /// A column from ciphertexts that came from elsewhere. The caller says which bound their magnitudes keep: nobody without the
-    /// private key can check it.
+    /// A column from ciphertexts that came from elsewhere. The caller says which bound their magnitudes keep:
+    /// nobody without the private key can check it.
     pub fn new(ciphertexts: Ciphertexts, exponents: Exponents, magnitude_bits: usize) -> Result<Self, Error> {
         exponents.check(ciphertexts.len())?;
         Ok(Self { ciphertexts, exponents, magnitude_bits })
@@ -120,8 +122,8 @@ impl EncryptedColumn {
         self.add_encoded(paillier, &other.neg()?)
     }
 
-    /// The products by encoded numbers, one for each item, or a single one for all. The time depends on the bound of the factors and not on
-    /// their values.
+    /// The products by encoded numbers, one for each item, or a single one for all. The time depends on the
+    /// bound of the factors and not on their values.
     pub fn mul(&self, paillier: &Paillier<'_>, factors: &EncodedColumn) -> Result<Self, Error> {
         let integers = self.factors("the product", factors)?;
         self.product(factors, paillier.mul(&self.ciphertexts, &integers)?)

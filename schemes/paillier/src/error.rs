@@ -50,7 +50,8 @@ pub enum Error {
         /// The range.
         range: &'static str,
     },
-    /// Items do not decrypt. The ciphertexts share a factor with n, or the machine erred. No plaintext is returned.
+    /// Items do not decrypt. The ciphertexts share a factor with n, or the machine erred. No plaintext is
+    /// returned.
     #[error("{} of the items do not decrypt, the first is item {}: it shares a factor with n, or the machine erred",
         items.len(), items.first().copied().unwrap_or(0))]
     Decryption {

@@ -1,4 +1,5 @@
-//! Columns as bytes, in the container of [`modmill_container`]: a version, the fingerprint of the key, and a checksum.
+//! Columns as bytes, in the container of [`modmill_container`]: a version, the fingerprint of the key, and a
+//! checksum.
 //!
 //! | section | bytes |
 //! |---|---|
@@ -151,7 +152,8 @@ fn writer(column: &Ciphertexts, kind: u64, more: &[(&str, u64)]) -> Result<Write
     Ok(writer)
 }
 
-/// Reads the header and the ciphertexts of a column. What is returned can be trusted once the reader has compared the checksum.
+/// Reads the header and the ciphertexts of a column. What is returned can be trusted once the reader has
+/// compared the checksum.
 fn reader<'a>(key: &PublicKey, bytes: &'a [u8], kind: u64) -> Result<(Ciphertexts, Reader<&'a [u8]>), Error> {
     let mut reader = column(bytes, kind).map_err(Error::Column)?;
     key.expect_fingerprint("the file", &reader.header().fingerprint)?;

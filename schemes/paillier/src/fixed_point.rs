@@ -11,8 +11,8 @@ pub(crate) const BASE_BITS: usize = 4;
 /// The bits of a floating-point number's mantissa.
 const MANTISSA_BITS: i32 = 53;
 
-/// The exponents of a column of fixed-point numbers: an item is its integer times 16 to the power of its exponent. They are not
-/// encrypted.
+/// The exponents of a column of fixed-point numbers: an item is its integer times 16 to the power of its
+/// exponent. They are not encrypted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exponents {
     /// One exponent for all items, which shows nothing about any of them.
@@ -68,8 +68,8 @@ impl Exponents {
     }
 }
 
-/// The exponent that keeps all bits of a number, as python-paillier chooses it: the mantissa has 53 bits, and the power of two of its lowest
-/// is rounded down to a power of 16. It is -14 for zero.
+/// The exponent that keeps all bits of a number, as python-paillier chooses it: the mantissa has 53 bits, and
+/// the power of two of its lowest is rounded down to a power of 16. It is -14 for zero.
 pub(crate) fn exact_exponent(value: f64) -> i32 {
     let length = match parts(value) {
         (0, _) => 0,
@@ -89,12 +89,13 @@ fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// `value / 16^exponent`, rounded to the nearest integer, and to the even one of two. An integer that has more than `limit` bits, or a value
-/// that is not finite, is refused. `exponent` gives the exponent of an item. The declared width of the integers is the length of the
-/// longest, rounded up to a multiple of 64 bits.
+/// `value / 16^exponent`, rounded to the nearest integer, and to the even one of two. An integer that has
+/// more than `limit` bits, or a value that is not finite, is refused. `exponent` gives the exponent of an
+/// item. The declared width of the integers is the length of the longest, rounded up to a multiple of 64
+/// bits.
 ///
-/// The time depends on that width and on the first item that is refused. It does not depend on the values. Long columns are converted
-/// by the threads of rayon's current pool.
+/// The time depends on that width and on the first item that is refused. It does not depend on the values.
+/// Long columns are converted by the threads of rayon's current pool.
 pub(crate) fn integers(
     values: &[f64],
     exponent: impl Fn(usize) -> i32 + Sync,
@@ -139,7 +140,8 @@ pub(crate) fn integers(
 fn rounded(mantissa: u64, shift: u32) -> u64 {
     let quotient = mantissa >> shift;
     let rest = mantissa & !(u64::MAX << shift);
-    // Twice the rest is above one half of the divisor, or equal to it and the quotient is odd. It is below 2^64: the mantissa is below 2^54.
+    // Twice the rest is above one half of the divisor, or equal to it and the quotient is odd. It is below
+    // 2^64: the mantissa is below 2^54.
     let (twice, divisor) = (2 * rest, 1u64 << shift);
     quotient + u64::from((twice > divisor) | ((twice == divisor) & (quotient & 1 == 1)))
 }
@@ -156,7 +158,8 @@ fn place(mantissa: u64, shift: usize, row: &mut [u64]) {
     }
 }
 
-/// The floating-point number nearest to `magnitude 16^exponent`, or `None` if it is too large for one. The time depends on the number.
+/// The floating-point number nearest to `magnitude 16^exponent`, or `None` if it is too large for one. The
+/// time depends on the number.
 ///
 /// ```
 /// use modmill_paillier::nearest_f64;
@@ -187,7 +190,8 @@ fn scaled(top: u64, power: i64) -> f64 {
     if length + power > 1100 {
         return f64::INFINITY;
     }
-    // Below 2^-1022 a number is a multiple of 2^-1074. It is rounded to one here, and not a second time by a product.
+    // Below 2^-1022 a number is a multiple of 2^-1074. It is rounded to one here, and not a second time by a
+    // product.
     let unused = (-1074 - power).clamp(0, 127) as u32;
     if unused > 0 && length + power <= -1022 {
         let kept = u128::from(top) >> unused;

@@ -6,7 +6,8 @@ use modmill::{Batch, number, try_vector};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Signed integers: magnitudes and signs. Multipliers of ciphertexts are given in this form, and so are numbers to encode.
+/// Signed integers: magnitudes and signs. Multipliers of ciphertexts are given in this form, and so are
+/// numbers to encode.
 ///
 /// ```
 /// use modmill_paillier::Integers;
@@ -21,7 +22,8 @@ pub struct Integers {
 }
 
 impl Integers {
-    /// Integers from magnitudes and from whether each is negative. The declared width of the magnitudes is public.
+    /// Integers from magnitudes and from whether each is negative. The declared width of the magnitudes is
+    /// public.
     pub fn new(magnitudes: Batch, negative: Vec<bool>) -> Result<Self, Error> {
         if negative.len() != magnitudes.len() {
             let (expected, found) = (magnitudes.len(), negative.len());
@@ -142,8 +144,9 @@ impl Integers {
         self
     }
 
-    /// Numbers below n that stand for some of the integers modulo n: x for x >= 0, and `n - |x|` for x < 0. The time depends on widths
-    /// alone. Every magnitude has to be below n. Long columns are converted by the threads of rayon's current pool.
+    /// Numbers below n that stand for some of the integers modulo n: x for x >= 0, and `n - |x|` for x < 0.
+    /// The time depends on widths alone. Every magnitude has to be below n. Long columns are converted by the
+    /// threads of rayon's current pool.
     pub(crate) fn modulo(&self, key: &PublicKey, items: Range<usize>) -> Result<Batch, Error> {
         let n = key.modulus().value();
         self.signed_sums(key.bits(), items, (&vec![0; n.len()], n), |row| {
@@ -152,7 +155,8 @@ impl Integers {
         })
     }
 
-    /// `2^w + x` for some of the integers x, where w is the declared width of their magnitudes. As [`Integers::modulo`] otherwise.
+    /// `2^w + x` for some of the integers x, where w is the declared width of their magnitudes. As
+    /// [`Integers::modulo`] otherwise.
     pub(crate) fn shifted(&self, items: Range<usize>) -> Result<Batch, Error> {
         let width = self.magnitudes.bits();
         let mut power = vec![0; width / 64 + 1];
@@ -160,8 +164,8 @@ impl Integers {
         self.signed_sums(width + 1, items, (&power, &power), |_| {})
     }
 
-    /// `above + x` for some of the integers x that are not negative, and `below - |x|` for the others, each in `bits` bits and after
-    /// `finish`.
+    /// `above + x` for some of the integers x that are not negative, and `below - |x|` for the others, each
+    /// in `bits` bits and after `finish`.
     fn signed_sums(
         &self,
         bits: usize,
@@ -195,9 +199,9 @@ impl Integers {
         Ok(sums)
     }
 
-    /// The integers that numbers below n stand for: those up to `n / 3 - 1` are not negative, those from `n - (n / 3 - 1)` upwards are
-    /// negative, and any other is refused. The time depends on widths, and on the first items that are refused. Long columns are
-    /// converted by the threads of rayon's current pool.
+    /// The integers that numbers below n stand for: those up to `n / 3 - 1` are not negative, those from
+    /// `n - (n / 3 - 1)` upwards are negative, and any other is refused. The time depends on widths, and on
+    /// the first items that are refused. Long columns are converted by the threads of rayon's current pool.
     pub(crate) fn of_residues(key: &PublicKey, residues: &Batch) -> Result<Self, Error> {
         let mut magnitudes = Batch::try_zeros(key.bits(), residues.len())?;
         let mut negative = try_vector(residues.len())?;
@@ -243,8 +247,8 @@ impl<'a> Decoder<'a> {
         Self { n, limit, complement, difference }
     }
 
-    /// Writes the magnitude of the integer that `residue` stands for, and says whether the integer is negative. `None` if the residue is
-    /// no encoding. The time depends on widths, and on that.
+    /// Writes the magnitude of the integer that `residue` stands for, and says whether the integer is
+    /// negative. `None` if the residue is no encoding. The time depends on widths, and on that.
     pub(crate) fn decode(&mut self, residue: &[u64], magnitude: &mut [u64]) -> Option<bool> {
         self.complement.copy_from_slice(self.n);
         number::sub_assign(&mut self.complement, residue);

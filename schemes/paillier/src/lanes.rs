@@ -1,4 +1,5 @@
-//! Columns that a GPU computes in parts, some at a time: while it computes one part, others are converted, checked and copied.
+//! Columns that a GPU computes in parts, some at a time: while it computes one part, others are converted,
+//! checked and copied.
 
 use crate::Error;
 use modmill::{Batch, BatchView, Engine};
@@ -45,9 +46,10 @@ pub(crate) fn copy(_: usize, numbers: BatchView<'_>, rows: &mut [u64]) -> Result
     Ok(())
 }
 
-/// Fills `answers` with what `write` makes of `numbers`: it takes the index of an item, some numbers from there on, and their rows. The first
-/// number has the index `first`. The threads of the engine share it: pages that are written for the first time take longer than a GPU's
-/// answer. The error is that of the first piece that fails.
+/// Fills `answers` with what `write` makes of `numbers`: it takes the index of an item, some numbers from
+/// there on, and their rows. The first number has the index `first`. The threads of the engine share it:
+/// pages that are written for the first time take longer than a GPU's answer. The error is that of the first
+/// piece that fails.
 pub(crate) fn write_rows<T: Send>(
     engine: &Engine,
     (first, numbers): (usize, &Batch),
@@ -66,8 +68,8 @@ pub(crate) fn write_rows<T: Send>(
     failed.flatten().map_or(Ok(()), Err)
 }
 
-/// Fills `answers` with what `part` computes of ranges of items and `write` makes of it ([`write_rows`]). `part` may have nothing to
-/// write. The error is that of the first part that fails.
+/// Fills `answers` with what `part` computes of ranges of items and `write` makes of it ([`write_rows`]).
+/// `part` may have nothing to write. The error is that of the first part that fails.
 pub(crate) fn in_lanes<T: Send>(
     engine: &Engine,
     Lanes { lanes, parts }: Lanes,

@@ -1,4 +1,5 @@
-//! Paillier's encryption in batches, on [`modmill::Engine`]: whoever has the public key adds numbers that it cannot read.
+//! Paillier's encryption in batches, on [`modmill::Engine`]: whoever has the public key adds numbers that it
+//! cannot read.
 //!
 //! ```
 //! use modmill::Engine;
@@ -15,13 +16,15 @@
 //! # Ok::<(), modmill_paillier::Error>(())
 //! ```
 //!
-//! - [`PrivateKey`], [`PublicKey`]: keys of 1024 to 8192 bits, with full or short randomness ([`Randomness`]).
-//! - [`Paillier`]: encryption, decryption and arithmetic on columns of plain integers below n ([`Ciphertexts`]).
+//! - [`PrivateKey`], [`PublicKey`]: keys of 1024 to 8192 bits, with full or short randomness
+//!   ([`Randomness`]).
+//! - [`Paillier`]: encryption, decryption and arithmetic on columns of plain integers below n
+//!   ([`Ciphertexts`]).
 //! - [`EncodedColumn`], [`EncryptedColumn`]: signed and fixed-point numbers, as python-paillier encodes them.
 //! - [`Packing`], [`PackedColumn`]: several short numbers in one ciphertext.
 //!
-//! Ciphertexts protect against whoever only reads them. They do not protect against whoever changes them: anyone can add to a
-//! ciphertext. `docs/use/paillier.md` says what that means, and gives the formulas.
+//! Ciphertexts protect against whoever only reads them. They do not protect against whoever changes them:
+//! anyone can add to a ciphertext. `docs/use/paillier.md` says what that means, and gives the formulas.
 #![forbid(unsafe_code)]
 
 mod arithmetic;

@@ -7,11 +7,13 @@
 //! | the owner of the key | x with `x = y^p mod p^2` and `x = z^q mod q^2`, y and z random | two of half the length |
 //! | the owner, with a key for short exponents | x with `x = hs^a` modulo `p^2` and modulo `q^2` | two of half the length with a fixed base |
 //!
-//! If the key has a small subgroup, hs has an order that divides `2 u` modulo `p^2` and `2 v` modulo `q^2`, and the owner takes a modulo these.
+//! If the key has a small subgroup, hs has an order that divides `2 u` modulo `p^2` and `2 v` modulo `q^2`,
+//! and the owner takes a modulo these.
 //!
-//! The owner's masks of the third kind have the distribution of `r^n`. The group of units modulo `p^2` is cyclic of order `p (p - 1)`, and n-th powers are
-//! its subgroup of order `p - 1`, because q is coprime to `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the
-//! values 1 to `p - 1`. The same holds modulo `q^2`.
+//! The owner's masks of the third kind have the distribution of `r^n`. The group of units modulo `p^2` is
+//! cyclic of order `p (p - 1)`, and n-th powers are its subgroup of order `p - 1`, because q is coprime to
+//! `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the values 1 to `p - 1`. The same
+//! holds modulo `q^2`.
 
 use crate::chain::Chain;
 use crate::key::{Factor, Unmasking, fixed_base, halved};
@@ -22,8 +24,9 @@ use modmill::{Batch, Engine, Modulus, Operand};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Random n-th powers modulo `n^2`. They do not depend on plaintexts and can be made ahead of them. Each may hide one plaintext
-/// only: who knows a mask reads what it hides, and two ciphertexts with the same mask show the difference of their plaintexts.
+/// Random n-th powers modulo `n^2`. They do not depend on plaintexts and can be made ahead of them. Each may
+/// hide one plaintext only: who knows a mask reads what it hides, and two ciphertexts with the same mask show
+/// the difference of their plaintexts.
 pub struct Masks {
     key: PublicKey,
     pub(crate) values: Batch,
@@ -76,8 +79,8 @@ impl Paillier<'_> {
         self.full_masks_with(key, &self.engine.random_nonzero_below(key.modulus(), count)?)
     }
 
-    /// The masks `r^n mod n^2` of given numbers r, which are from 1 to `n - 1`. Whoever encrypts has to draw them at random and
-    /// to keep them secret; this form is for tests and for randomness from elsewhere.
+    /// The masks `r^n mod n^2` of given numbers r, which are from 1 to `n - 1`. Whoever encrypts has to draw
+    /// them at random and to keep them secret; this form is for tests and for randomness from elsewhere.
     pub fn full_masks_with(&self, key: &PublicKey, r: &Batch) -> Result<Masks, Error> {
         self.check_units("r", r, key.modulus().value(), "from 1 to n - 1")?;
         // The exponent is public. The time does not depend on r.
@@ -85,16 +88,16 @@ impl Paillier<'_> {
         Ok(Masks { key: key.clone(), values })
     }
 
-    /// The masks `hs^a mod n^2` of given exponents, which are below `2^k` for the k of [`PublicKey::short_exponent_bits`]. The same caution
-    /// holds as for [`Paillier::full_masks_with`].
+    /// The masks `hs^a mod n^2` of given exponents, which are below `2^k` for the k of
+    /// [`PublicKey::short_exponent_bits`]. The same caution holds as for [`Paillier::full_masks_with`].
     pub fn short_masks_with(&self, key: &PublicKey, exponents: &Batch) -> Result<Masks, Error> {
         let exponents = short_exponents(key, exponents)?;
         let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
         Ok(Masks { key: key.clone(), values })
     }
 
-    /// Makes `count` masks with the private key, which is several times as fast: with short exponents if the key has a base for
-    /// them, otherwise as [`Paillier::owner_full_masks`] does.
+    /// Makes `count` masks with the private key, which is several times as fast: with short exponents if the
+    /// key has a base for them, otherwise as [`Paillier::owner_full_masks`] does.
     pub fn owner_masks(&self, key: &PrivateKey, count: usize) -> Result<Masks, Error> {
         let public = key.public_key();
         match public.short_base() {
@@ -122,8 +125,8 @@ impl Paillier<'_> {
         self.owner_masks_of(key, &half(key.p())?, &half(key.q())?)
     }
 
-    /// Exponents modulo the order `2 u` of a small subgroup. An exponent a is r or r + u for its rest r modulo u, which is odd: the one
-    /// that is even where a is. The time depends on lengths alone.
+    /// Exponents modulo the order `2 u` of a small subgroup. An exponent a is r or r + u for its rest r
+    /// modulo u, which is odd: the one that is even where a is. The time depends on lengths alone.
     fn reduced_exponents(&self, exponents: &Batch, short: &Unmasking) -> Result<Batch, Error> {
         let order = halved(&short.exponent);
         // A watch counts the powers, which take the time.
@@ -145,8 +148,8 @@ impl Paillier<'_> {
         self.owner_full_masks_with(key, &y?, &z?)
     }
 
-    /// The owner's masks of given numbers `y` from 1 to `p - 1` and `z` from 1 to `q - 1`. The same caution holds as for
-    /// [`Paillier::full_masks_with`].
+    /// The owner's masks of given numbers `y` from 1 to `p - 1` and `z` from 1 to `q - 1`. The same caution
+    /// holds as for [`Paillier::full_masks_with`].
     pub fn owner_full_masks_with(&self, key: &PrivateKey, y: &Batch, z: &Batch) -> Result<Masks, Error> {
         let [p, q] = key.primes();
         self.check_units("y", y, p, "from 1 to p - 1")?;
@@ -167,7 +170,8 @@ impl Paillier<'_> {
         Ok(Masks { key: key.public_key().clone(), values })
     }
 
-    /// Refuses numbers that are 0 or not below `limit`. The time depends on lengths and on the first number that is refused.
+    /// Refuses numbers that are 0 or not below `limit`. The time depends on lengths and on the first number
+    /// that is refused.
     fn check_units(
         &self,
         what: &'static str,

@@ -1,10 +1,11 @@
 //! Several short numbers in one ciphertext.
 //!
-//! A plaintext is cut into slots. A slot is as wide as a number and some headroom: with h bits of headroom up to `2^h` numbers can be added
-//! in every slot before one runs over into the next. The columns count the terms, and refuse what might run over.
+//! A plaintext is cut into slots. A slot is as wide as a number and some headroom: with h bits of headroom up
+//! to `2^h` numbers can be added in every slot before one runs over into the next. The columns count the
+//! terms, and refuse what might run over.
 //!
-//! Signed numbers are stored with an offset: x as `x + 2^(b - 1)` for numbers of b bits. A sum of t terms has t offsets, which the column
-//! takes off when it is decrypted, because it knows t.
+//! Signed numbers are stored with an offset: x as `x + 2^(b - 1)` for numbers of b bits. A sum of t terms has
+//! t offsets, which the column takes off when it is decrypted, because it knows t.
 
 use crate::{Ciphertexts, Error, Integers, Paillier, PrivateKey, PublicKey};
 use modmill::{Batch, number};
@@ -43,7 +44,8 @@ impl Packing {
         Self::new(value_bits, terms, false)
     }
 
-    /// Numbers from `-2^(value_bits - 1)` to `2^(value_bits - 1) - 1`, of which at least `terms` can be added.
+    /// Numbers from `-2^(value_bits - 1)` to `2^(value_bits - 1) - 1`, of which at least `terms` can be
+    /// added.
     pub fn signed(value_bits: usize, terms: u64) -> Result<Self, Error> {
         Self::new(value_bits, terms, true)
     }
@@ -96,7 +98,8 @@ impl Packing {
         (key.bits() - 1) / self.slot_bits()
     }
 
-    /// Packs numbers into plaintexts, the first into the lowest slot. A number out of range is refused. Slots that are left over hold zero.
+    /// Packs numbers into plaintexts, the first into the lowest slot. A number out of range is refused. Slots
+    /// that are left over hold zero.
     pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Batch, Error> {
         let slots = self.slots(key);
         let (offset, range) = (self.offset(), 1i128 << self.value_bits);
@@ -154,7 +157,8 @@ pub struct PackedColumn {
 }
 
 impl PackedColumn {
-    /// A column of `len` numbers from its ciphertexts. Every number is a sum of `terms` terms, as whoever computed it says.
+    /// A column of `len` numbers from its ciphertexts. Every number is a sum of `terms` terms, as whoever
+    /// computed it says.
     pub fn new(packing: Packing, ciphertexts: Ciphertexts, len: usize, terms: u128) -> Result<Self, Error> {
         let expected = len.div_ceil(packing.slots(ciphertexts.key()));
         if ciphertexts.len() != expected {
@@ -196,7 +200,8 @@ impl PackedColumn {
         self.terms
     }
 
-    /// The sums of two columns, number by number. A sum of more terms than the packing has room for is refused.
+    /// The sums of two columns, number by number. A sum of more terms than the packing has room for is
+    /// refused.
     pub fn add(&self, paillier: &Paillier<'_>, other: &Self) -> Result<Self, Error> {
         if self.packing != other.packing {
             return Err(Error::Layout);

@@ -2,7 +2,8 @@
 
 use modmill::Engine;
 
-/// Paillier's operations on an engine. Every call takes whole columns, and the engine computes their items together.
+/// Paillier's operations on an engine. Every call takes whole columns, and the engine computes their items
+/// together.
 ///
 /// ```
 /// use modmill::{Batch, Engine};
@@ -30,8 +31,8 @@ impl<'e> Paillier<'e> {
         Self { engine, listener: None }
     }
 
-    /// These operations with a `listener`, which is told the name of each step of an encryption or decryption when it is done. That shows where the
-    /// time goes.
+    /// These operations with a `listener`, which is told the name of each step of an encryption or decryption
+    /// when it is done. That shows where the time goes.
     ///
     /// ```
     /// use modmill::{Batch, Engine};

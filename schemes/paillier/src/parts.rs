@@ -1,4 +1,5 @@
-//! Columns of numbers that are read in parts, so that what has to be converted is converted while others are computed.
+//! Columns of numbers that are read in parts, so that what has to be converted is converted while others are
+//! computed.
 
 use crate::ciphertexts::check;
 use crate::encoding::Numbers;
@@ -49,7 +50,8 @@ impl Parts for Batch {
     }
 }
 
-/// Plaintexts. Integers are shifted: they are then positive, and short where their encodings are as long as n.
+/// Plaintexts. Integers are shifted: they are then positive, and short where their encodings are as long as
+/// n.
 impl Parts for EncodedColumn {
     fn len(&self) -> usize {
         self.len()

@@ -32,7 +32,8 @@ impl EncryptedColumn {
         Self::new(ciphertexts, exponents, self.magnitude_bits())
     }
 
-    /// The columns one after the other. They share an exponent if all of them have the same, and have the greatest of their bounds.
+    /// The columns one after the other. They share an exponent if all of them have the same, and have the
+    /// greatest of their bounds.
     pub fn joined(key: &PublicKey, columns: &[&Self]) -> Result<Self, Error> {
         let parts: Vec<&Ciphertexts> = columns.iter().map(|column| column.ciphertexts()).collect();
         let ciphertexts = Ciphertexts::joined(key, &parts)?;
@@ -57,8 +58,8 @@ impl EncryptedColumn {
         Self::new(ciphertexts, exponents, bits)
     }
 
-    /// The sums of `count` groups, as a column with one item for each. `groups` has the group of each item, below `count`. The sum of a
-    /// group without items is the ciphertext 1 of zero.
+    /// The sums of `count` groups, as a column with one item for each. `groups` has the group of each item,
+    /// below `count`. The sum of a group without items is the ciphertext 1 of zero.
     pub fn sums(&self, paillier: &Paillier<'_>, groups: &[usize], count: usize) -> Result<Self, Error> {
         self.ciphertexts().expect_len("the groups", groups.len())?;
         let mut members = vec![Vec::new(); count];

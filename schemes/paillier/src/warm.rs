@@ -4,9 +4,9 @@ use crate::{Error, Paillier, PrivateKey, Randomness};
 use modmill::Batch;
 
 impl Paillier<'_> {
-    /// Compiles the kernels of GPUs for columns of `count` items and keys with an n of `bits` bits, and keeps them in the cache of
-    /// kernels. It encrypts, adds, sums and decrypts a column with a key of its own. Returns whether the engine has GPUs; if it has
-    /// none, there is nothing to compile.
+    /// Compiles the kernels of GPUs for columns of `count` items and keys with an n of `bits` bits, and keeps
+    /// them in the cache of kernels. It encrypts, adds, sums and decrypts a column with a key of its own.
+    /// Returns whether the engine has GPUs; if it has none, there is nothing to compile.
     ///
     /// ```
     /// use modmill::{Backend, Engine};

@@ -4,8 +4,8 @@
 //! $ cargo run --release -p modmill-psi --example rates -- [ITEMS] [THREADS]
 //! ```
 //!
-//! For every group the program blinds ITEMS items, blinds them again, and finds the common ones. THREADS bounds the threads of the
-//! engine. With a GPU the engine uses it where that is faster.
+//! For every group the program blinds ITEMS items, blinds them again, and finds the common ones. THREADS
+//! bounds the threads of the engine. With a GPU the engine uses it where that is faster.
 
 use modmill::Engine;
 use modmill_psi::{Group, Party, intersect};

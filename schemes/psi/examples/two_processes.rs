@@ -4,8 +4,9 @@
 //! $ cargo run --release -p modmill-psi --example two_processes -- [ITEMS] [GROUP]
 //! ```
 //!
-//! This process is the receiver. It starts itself again as the sender. Each has ITEMS items, and half of them are common. The program
-//! checks the answer and prints the rate and the bytes. On one machine both processes share its cores and devices.
+//! This process is the receiver. It starts itself again as the sender. Each has ITEMS items, and half of them
+//! are common. The program checks the answer and prints the rate and the bytes. On one machine both processes
+//! share its cores and devices.
 
 use modmill::Engine;
 use modmill_psi::{Group, Outcome, Party, Receiver, Sender};

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 /// Bytes of a [`Tag`].
 ///
-/// Two different items have the same tag with a probability of 2^-128. For sets of 2^30 items each, the probability that any two have
-/// is 2^-68.
+/// Two different items have the same tag with a probability of 2^-128. For sets of 2^30 items each, the
+/// probability that any two have is 2^-68.
 pub const TAG_OCTETS: usize = 16;
 
 /// The short name of an item that both parties have blinded: the first bytes of a SHA-256 digest.
@@ -24,8 +24,9 @@ pub struct Elements {
 impl Elements {
     /// Elements of `group` from their numbers. Every number must be between 2 and p - 2.
     ///
-    /// 0, 1 and p - 1 have powers that do not depend on the exponent as those of other numbers do. A number that is no square is let
-    /// in: exponents are even, so that its powers are squares, and they tell nothing about the exponent.
+    /// 0, 1 and p - 1 have powers that do not depend on the exponent as those of other numbers do. A number
+    /// that is no square is let in: exponents are even, so that its powers are squares, and they tell nothing
+    /// about the exponent.
     pub fn new(group: Group, numbers: Batch) -> Result<Self, Error> {
         let prime = group.modulus().value();
         // p is odd, so that p - 1 differs in the lowest limb only.

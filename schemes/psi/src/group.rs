@@ -9,7 +9,8 @@ mod primes;
 /// A group of RFC 7919: the squares modulo a safe prime p, of the prime order (p - 1) / 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// 2048 bits: about 103 bits of security ([RFC 7919, appendix A.1](https://www.rfc-editor.org/rfc/rfc7919#appendix-A.1)).
+    /// 2048 bits: about 103 bits of security ([RFC 7919, appendix
+    /// A.1](https://www.rfc-editor.org/rfc/rfc7919#appendix-A.1)).
     Ffdhe2048,
     /// 3072 bits: about 125 bits of security, near Curve25519's. The default.
     Ffdhe3072,
@@ -47,7 +48,8 @@ impl Group {
         self.bits() / 8
     }
 
-    /// Length of secret exponents in bits: the least that RFC 7919 allows for the group (section 5.2), twice its security.
+    /// Length of secret exponents in bits: the least that RFC 7919 allows for the group (section 5.2), twice
+    /// its security.
     #[must_use]
     pub const fn exponent_bits(self) -> usize {
         match self {

@@ -5,10 +5,11 @@ use sha2::{Digest, Sha256};
 /// Bytes of a SHA-256 digest.
 const DIGEST: usize = 32;
 
-/// Overwrites `out` with bytes that depend on `item` and `domain` as a random function would: `expand_message_xmd` of
-/// [RFC 9380](https://www.rfc-editor.org/rfc/rfc9380#section-5.3.1) with SHA-256.
+/// Overwrites `out` with bytes that depend on `item` and `domain` as a random function would:
+/// `expand_message_xmd` of [RFC 9380](https://www.rfc-editor.org/rfc/rfc9380#section-5.3.1) with SHA-256.
 ///
-/// `out` has at most 255 * 32 bytes and `domain` at most 255: the function's counter and the domain's length are single bytes.
+/// `out` has at most 255 * 32 bytes and `domain` at most 255: the function's counter and the domain's length
+/// are single bytes.
 pub(crate) fn expand(item: &[u8], domain: &[u8], out: &mut [u8]) {
     debug_assert!(out.len() <= 255 * DIGEST && domain.len() <= 255);
     let end = |hasher: Sha256| hasher.chain_update(domain).chain_update([domain.len() as u8]).finalize();

@@ -1,9 +1,10 @@
 //! Private set intersection in batches, on [`modmill::Engine`].
 //!
-//! One party learns which of its items another party has too. Both learn the sizes of the sets, and nothing else. The protocol is the
-//! Diffie-Hellman one (Meadows 1986; Huberman, Franklin and Hogg 1999). Each party has a secret exponent. A party *blinds* an item: it
-//! hashes the item into a group and raises the hash to its exponent. Items that both parties have blinded are equal exactly if the
-//! items are, whoever blinded first:
+//! One party learns which of its items another party has too. Both learn the sizes of the sets, and nothing
+//! else. The protocol is the Diffie-Hellman one (Meadows 1986; Huberman, Franklin and Hogg 1999). Each party
+//! has a secret exponent. A party *blinds* an item: it hashes the item into a group and raises the hash to
+//! its exponent. Items that both parties have blinded are equal exactly if the items are, whoever blinded
+//! first:
 //!
 //! ```
 //! use modmill::Engine;
@@ -19,7 +20,8 @@
 //! ```
 //!
 //! * [`Party`] has the steps as batch functions.
-//! * [`Receiver`] and [`Sender`] run the protocol over a stream, block by block, with sets larger than memory.
+//! * [`Receiver`] and [`Sender`] run the protocol over a stream, block by block, with sets larger than
+//!   memory.
 //! * [`Elements`] and [`Tag`] are what travels.
 //!
 //! `docs/use/psi.md` says what the protocol protects against and what it does not.

@@ -19,8 +19,8 @@ pub fn intersect(own: &[Tag], other: &[Tag]) -> Vec<usize> {
 /// Bytes of a tag with the position of its item.
 const OWN: usize = TAG_OCTETS + 8;
 
-/// The intersection of more tags than memory holds. Tags are kept in temporary files, cut by their first bytes, so that a small part
-/// of both sides is in memory at a time.
+/// The intersection of more tags than memory holds. Tags are kept in temporary files, cut by their first
+/// bytes, so that a small part of both sides is in memory at a time.
 ///
 /// ```
 /// let mut matcher = modmill_psi::Matcher::new(3, 2);
@@ -37,7 +37,8 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// A matcher for about `own` and `other` tags. The numbers decide how many files there are, and nothing else.
+    /// A matcher for about `own` and `other` tags. The numbers decide how many files there are, and nothing
+    /// else.
     #[must_use]
     pub fn new(own: u64, other: u64) -> Self {
         let octets = own.saturating_mul(OWN as u64).max(other.saturating_mul(TAG_OCTETS as u64));

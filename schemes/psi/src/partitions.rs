@@ -11,8 +11,9 @@ const IN_MEMORY: usize = 1 << 22;
 /// The greatest number of parts: as many files may be open at a time.
 const MOST_PARTS: u64 = 256;
 
-/// Records of one length. Record r is in part `floor(f parts / 2^16)`, where f is the number of the first two bytes of r. The bytes
-/// of blinded items and tags are as good as random, so that all parts have about the same length.
+/// Records of one length. Record r is in part `floor(f parts / 2^16)`, where f is the number of the first two
+/// bytes of r. The bytes of blinded items and tags are as good as random, so that all parts have about the
+/// same length.
 pub(crate) struct Partitions {
     record: usize,
     parts: Vec<SpooledTempFile>,

@@ -9,7 +9,8 @@ use zeroize::Zeroizing;
 /// The domain of the hash into a group, before the group's name.
 const DOMAIN: &str = "modmill-psi hash to group 1 ";
 
-/// Bytes of a hash beyond those of the prime: numbers of 128 bits more are uniform modulo the prime but for 2^-128.
+/// Bytes of a hash beyond those of the prime: numbers of 128 bits more are uniform modulo the prime but for
+/// 2^-128.
 const MORE: usize = 16;
 
 /// A party: a group and a secret exponent, which is zeroized on drop.
@@ -17,8 +18,9 @@ const MORE: usize = 16;
 /// A `Party` serves one intersection. Items that it blinds in two runs look the same in both.
 pub struct Party {
     group: Group,
-    /// One number, `2 s` for a random s of [`Group::exponent_bits`] bits. Raised to an even exponent, every number becomes a square:
-    /// the hash of an item enters the group, and what the other party sent cannot tell by its order whether s is even.
+    /// One number, `2 s` for a random s of [`Group::exponent_bits`] bits. Raised to an even exponent, every
+    /// number becomes a square: the hash of an item enters the group, and what the other party sent cannot
+    /// tell by its order whether s is even.
     exponent: Batch,
 }
 
@@ -42,8 +44,8 @@ impl Party {
         Ok(Self { group, exponent: exponent.with_bits(bits + 1)? })
     }
 
-    /// The secret exponent as big-endian bytes, for another process that works for the same party. Whoever has them can tell whether a
-    /// guess is among the items that the party has blinded.
+    /// The secret exponent as big-endian bytes, for another process that works for the same party. Whoever
+    /// has them can tell whether a guess is among the items that the party has blinded.
     ///
     /// ```
     /// use modmill_psi::{Group, Party};

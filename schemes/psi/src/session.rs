@@ -7,8 +7,8 @@
 //! | 3 | blinds every Y_j again to Y_j^a and keeps the tag | blinds every X_i again to X_i^b and sends the tag |
 //! | 4 | item i is common if its tag is among those of 3 | |
 //!
-//! The Y_j look like random numbers to the receiver, so that their ascending order tells nothing about the sender's order. Both parties
-//! do step 1 at the same time, and step 3 too.
+//! The Y_j look like random numbers to the receiver, so that their ascending order tells nothing about the
+//! sender's order. Both parties do step 1 at the same time, and step 3 too.
 
 use crate::partitions::Partitions;
 use crate::reveal::Reveal;
@@ -162,11 +162,12 @@ impl Role<'_> {
 }
 
 impl Receiver<'_> {
-    /// Runs the protocol with this party's `items` over a stream, whose two directions are `reader` and `writer`.
+    /// Runs the protocol with this party's `items` over a stream, whose two directions are `reader` and
+    /// `writer`.
     ///
-    /// Items are taken block by block. Their order is that of the positions in the answer. Blinded items and tags wait in temporary
-    /// files if they are many. A stream without time limits waits for the other party as long as it takes. The exponent is used up: a
-    /// second run under it could be linked to the first.
+    /// Items are taken block by block. Their order is that of the positions in the answer. Blinded items and
+    /// tags wait in temporary files if they are many. A stream without time limits waits for the other party
+    /// as long as it takes. The exponent is used up: a second run under it could be linked to the first.
     pub fn run<T: AsRef<[u8]> + Sync>(
         self,
         items: impl IntoIterator<Item = T>,
@@ -251,11 +252,11 @@ fn send_blinded(
 }
 
 impl Sender<'_> {
-    /// Runs the protocol with this party's `items` over a stream, whose two directions are `reader` and `writer`. Returns the number of
-    /// the receiver's items.
+    /// Runs the protocol with this party's `items` over a stream, whose two directions are `reader` and
+    /// `writer`. Returns the number of the receiver's items.
     ///
-    /// Items are taken block by block, and an item that comes twice is sent once. Blinded items wait in temporary files if they are
-    /// many. [`Receiver::run`] says more.
+    /// Items are taken block by block, and an item that comes twice is sent once. Blinded items wait in
+    /// temporary files if they are many. [`Receiver::run`] says more.
     pub fn run<T: AsRef<[u8]> + Sync>(
         self,
         items: impl IntoIterator<Item = T>,

@@ -1,7 +1,7 @@
 //! The messages of the protocol on a stream.
 //!
-//! Both parties begin with a [`Hello`]. Then come frames: a byte for the kind, the number of records as four bytes, and the records.
-//! All numbers are little-endian, elements big-endian.
+//! Both parties begin with a [`Hello`]. Then come frames: a byte for the kind, the number of records as four
+//! bytes, and the records. All numbers are little-endian, elements big-endian.
 
 use crate::reveal::Reveal;
 use crate::{Elements, Error, Group, TAG_OCTETS, Tag};

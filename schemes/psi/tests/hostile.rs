@@ -101,7 +101,8 @@ fn senders_announce_what_they_send() {
     assert_eq!(written[..23], hello(0, 0, 2));
 }
 
-/// Changed messages are answered or refused, and never end in a panic. `MODMILL_TEST_MUTATIONS` is how often as many are tried.
+/// Changed messages are answered or refused, and never end in a panic. `MODMILL_TEST_MUTATIONS` is how often
+/// as many are tried.
 #[test]
 fn changed_messages_are_answered_or_refused() {
     let times = std::env::var("MODMILL_TEST_MUTATIONS").map_or(1, |text| text.parse::<usize>().unwrap());

@@ -18,7 +18,8 @@ fn names(range: std::ops::Range<u32>) -> Vec<String> {
     range.map(|n| format!("item {n}")).collect()
 }
 
-/// Runs both roles on two ends of a socket. Each end is closed when its role ends, so that an error cannot leave the other waiting.
+/// Runs both roles on two ends of a socket. Each end is closed when its role ends, so that an error cannot
+/// leave the other waiting.
 fn run(
     receiver: Receiver<'_>,
     sender: Sender<'_>,
@@ -139,7 +140,8 @@ fn a_party_that_falls_silent_is_an_error() {
     assert!(matches!(receiver.run(names(0..3), &here, &here), Err(Error::Io { .. })));
 }
 
-/// Raising to the exponents of both parties commutes, every element is a square, and the hash is the one that the documentation names.
+/// Raising to the exponents of both parties commutes, every element is a square, and the hash is the one that
+/// the documentation names.
 #[test]
 fn elements_are_squares_and_blinding_commutes() {
     for group in [Group::Ffdhe2048, Group::Ffdhe3072] {
@@ -154,7 +156,8 @@ fn elements_are_squares_and_blinding_commutes() {
             let element = BigUint::from_bytes_be(&once_a.numbers().to_be_bytes(index));
             assert_eq!(element.modpow(&half, &prime), BigUint::from(1u32), "a square");
         }
-        // A number that is no square becomes one: the largest below p - 1 or the second largest, as p = 3 modulo 4.
+        // A number that is no square becomes one: the largest below p - 1 or the second largest, as p = 3
+        // modulo 4.
         let minus_four = &prime - 4u32;
         assert_eq!(minus_four.modpow(&half, &prime), &prime - 1u32, "no square");
         let stranger = Elements::from_octets(group, &minus_four.to_bytes_be()).unwrap();

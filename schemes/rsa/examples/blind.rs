@@ -1,4 +1,5 @@
-//! A batch of blind signatures (RFC 9474): the client blinds, the signer signs, the client finishes and anybody verifies.
+//! A batch of blind signatures (RFC 9474): the client blinds, the signer signs, the client finishes and
+//! anybody verifies.
 //!
 //! `cargo run --release -p modmill-rsa --example blind [COUNT [BITS]]`
 
@@ -6,7 +7,8 @@ use modmill::Engine;
 use modmill_rsa::{BlindScheme, PrivateKey, Rsa, Sizes};
 use std::time::Instant;
 
-/// Runs `work` on `count` items twice, so that the second run finds everything prepared, and prints the rate of the second.
+/// Runs `work` on `count` items twice, so that the second run finds everything prepared, and prints the rate
+/// of the second.
 fn measured<T>(
     name: &str,
     count: usize,

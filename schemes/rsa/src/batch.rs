@@ -1,5 +1,5 @@
-//! Running the steps of a call: items are grouped by the length of their moduli, and each group is computed by a
-//! device as a whole, or by single operations of the engine.
+//! Running the steps of a call: items are grouped by the length of their moduli, and each group is computed
+//! by a device as a whole, or by single operations of the engine.
 
 use crate::keys::{Key, Keys};
 use crate::number;
@@ -125,8 +125,8 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
     }
 }
 
-/// Groups items by the length of their moduli in bits. All exponents of a batch are as long as its longest, so
-/// that short keys would cost as much as the longest key of their batch.
+/// Groups items by the length of their moduli in bits. All exponents of a batch are as long as its longest,
+/// so that short keys would cost as much as the longest key of their batch.
 pub(crate) fn by_length<K: Key>(engine: &Engine, keys: Keys<'_, K>, count: usize) -> BTreeMap<usize, Items> {
     if count == 0 {
         return BTreeMap::new();
@@ -156,7 +156,8 @@ fn keep(items: &mut Vec<usize>, octets: &mut Vec<u8>, size: usize, wanted: impl 
     octets.truncate(kept * size);
 }
 
-/// Applies `work` to every item, its block of `size` bytes and its row, on the engine's threads if there are many items.
+/// Applies `work` to every item, its block of `size` bytes and its row, on the engine's threads if there are
+/// many items.
 pub(crate) fn map_blocks<T: Send>(
     engine: &Engine,
     items: &[usize],

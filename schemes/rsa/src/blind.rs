@@ -1,5 +1,5 @@
-//! Blind signatures (RFC 9474): a signer signs a message that it does not see, and cannot tell later which of its answers
-//! belongs to which signature.
+//! Blind signatures (RFC 9474): a signer signs a message that it does not see, and cannot tell later which of
+//! its answers belongs to which signature.
 //!
 //! ```text
 //!  client                                signer                what it costs
@@ -27,8 +27,9 @@ const PREFIX_LEN: usize = 32;
 
 /// A variant of RFC 9474. All use SHA-384.
 ///
-/// The randomized variants put 32 random bytes before a message. They are the choice if nothing else decides: a
-/// deterministic variant is for messages that are hard to guess already, or for signers whose keys are known to be honest.
+/// The randomized variants put 32 random bytes before a message. They are the choice if nothing else decides:
+/// a deterministic variant is for messages that are hard to guess already, or for signers whose keys are
+/// known to be honest.
 ///
 /// Names are those of the RFC.
 ///
@@ -88,8 +89,8 @@ impl BlindScheme {
         Pss { salt, ..Pss::new(Hash::Sha384) }
     }
 
-    /// Prepares a message to be blinded (RFC 9474, section 4.1). The prepared message is what is signed: whoever verifies
-    /// the signature needs it, with its random prefix.
+    /// Prepares a message to be blinded (RFC 9474, section 4.1). The prepared message is what is signed:
+    /// whoever verifies the signature needs it, with its random prefix.
     pub fn prepare(self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let mut prefix = [0; PREFIX_LEN];
         let prefix = if self.is_randomized() { &mut prefix[..] } else { &mut [] };
@@ -116,11 +117,13 @@ impl FromStr for BlindScheme {
 }
 
 impl Rsa<'_> {
-    /// Signs blinded messages (RFC 9474, section 4.3), with one key or a key for each. Every result is checked with the public
-    /// exponent before it is returned. All variants are signed alike. [`Rsa::blind`] has an example.
+    /// Signs blinded messages (RFC 9474, section 4.3), with one key or a key for each. Every result is
+    /// checked with the public exponent before it is returned. All variants are signed alike. [`Rsa::blind`]
+    /// has an example.
     ///
-    /// A blinded message is a big-endian number, as long as the modulus and below it. It comes from the client, so that the
-    /// key must do nothing else: its owner would decrypt for its clients, and sign what they want.
+    /// A blinded message is a big-endian number, as long as the modulus and below it. It comes from the
+    /// client, so that the key must do nothing else: its owner would decrypt for its clients, and sign what
+    /// they want.
     pub fn blind_sign<'k>(
         &self,
         keys: impl Into<Keys<'k, PrivateKey>>,

@@ -1,7 +1,7 @@
 //! Blinding by random numbers r.
 //!
-//! * Of inputs: the private operation is applied to `c r^e`, and its result is multiplied by `r^-1`. The base of
-//!   the power is then unrelated to the input (Kocher 1996).
+//! * Of inputs: the private operation is applied to `c r^e`, and its result is multiplied by `r^-1`. The base
+//!   of the power is then unrelated to the input (Kocher 1996).
 //! * Of exponents: `d + r (p - 1)` gives the same powers modulo p as d.
 
 use crate::key::Factor;
@@ -28,8 +28,8 @@ impl<'a> Blinding<'a> {
         (0..keys.len()).try_for_each(|index| draw(bits, random.get_mut(index)))?;
         let inverses = loop {
             let inverses = inverses(engine, &random, &moduli);
-            // A random number has no inverse only if the modulus has a small factor. No honest key has one, but
-            // such a key must not take the answers from the other items of the batch.
+            // A random number has no inverse only if the modulus has a small factor. No honest key has one,
+            // but such a key must not take the answers from the other items of the batch.
             let Err(modmill::Error::Items(partial)) = inverses else { break inverses? };
             partial.failed.iter().try_for_each(|item| draw(bits, random.get_mut(item.index)))?;
         };
@@ -68,8 +68,8 @@ fn draw(bits: usize, number: &mut [u64]) -> Result<(), Error> {
     Ok(())
 }
 
-/// `d + r (p - 1)` for the exponent `d` of a prime factor p and 64 random bits r. The sum is at most 64 bits longer
-/// than p.
+/// `d + r (p - 1)` for the exponent `d` of a prime factor p and 64 random bits r. The sum is at most 64 bits
+/// longer than p.
 pub(crate) fn blinded_exponent(factor: &Factor) -> Result<Number, Error> {
     let mut bytes = zeroize::Zeroizing::new([0; 8]);
     random::fill(&mut *bytes)?;

@@ -80,8 +80,8 @@ impl Operation<PrivateKey> for Private {
     }
 }
 
-/// The parts of a key as the engine takes them. `exponents` are congruent to the private exponent modulo p - 1 and
-/// q - 1.
+/// The parts of a key as the engine takes them. `exponents` are congruent to the private exponent modulo p -
+/// 1 and q - 1.
 fn parts<'a>(key: &'a PrivateKey, exponents: [&'a [u64]; 2]) -> CrtKey<'a> {
     CrtKey {
         modulus: key.public_key().modulus().value(),
@@ -124,8 +124,8 @@ impl Witness for Nobody {
     fn see(&mut self, _: Stage, _: &mut Batch) {}
 }
 
-/// `c^d mod n` for one input per key, below the modulus of the key. All moduli have the same length. A result that
-/// fails its check is replaced by zero and listed in [`Outcome::faults`].
+/// `c^d mod n` for one input per key, below the modulus of the key. All moduli have the same length. A result
+/// that fails its check is replaced by zero and listed in [`Outcome::faults`].
 pub(crate) fn private_operation(
     engine: &Engine,
     keys: &[&PrivateKey],

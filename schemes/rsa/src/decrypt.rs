@@ -14,9 +14,9 @@ impl Rsa<'_> {
     /// [`ItemError::Decryption`](crate::ItemError::Decryption).
     ///
     /// With PKCS #1 v1.5 a wrong padding is no error: anyone who learns which paddings are wrong can decrypt
-    /// every ciphertext (Bleichenbacher 1998). Instead such a ciphertext decrypts to a random-looking message that
-    /// the key and the ciphertext determine (implicit rejection). The caller's protocol has to authenticate what it
-    /// decrypts.
+    /// every ciphertext (Bleichenbacher 1998). Instead such a ciphertext decrypts to a random-looking message
+    /// that the key and the ciphertext determine (implicit rejection). The caller's protocol has to
+    /// authenticate what it decrypts.
     ///
     /// ```
     /// use modmill::Engine;

@@ -7,8 +7,8 @@ use crate::steps::{Answers, Refusal, Steps};
 use crate::{EncryptionScheme, Error, PublicKey, Rsa};
 
 impl Rsa<'_> {
-    /// Encrypts `messages`, with one key or a key for each message. A message that is too long for its key gets
-    /// [`ItemError::MessageTooLong`](crate::ItemError::MessageTooLong).
+    /// Encrypts `messages`, with one key or a key for each message. A message that is too long for its key
+    /// gets [`ItemError::MessageTooLong`](crate::ItemError::MessageTooLong).
     ///
     /// ```
     /// use modmill::Engine;

@@ -46,8 +46,8 @@ pub enum ItemError {
     /// The ciphertext does not decrypt. The error has no further detail, because an attacker could use it.
     #[error("the ciphertext does not decrypt")]
     Decryption,
-    /// The result of a private operation failed its check and was discarded. The machine is faulty, or a factor of
-    /// the key is not prime.
+    /// The result of a private operation failed its check and was discarded. The machine is faulty, or a
+    /// factor of the key is not prime.
     #[error("the result of the private operation was wrong and is not returned")]
     Fault,
     /// The message is longer than the padding leaves room for.
@@ -72,7 +72,8 @@ pub enum ItemError {
     /// The number is not below the modulus.
     #[error("the input is not below the modulus")]
     OutOfRange,
-    /// The encoded message or its blinding factor shares a factor with the modulus, as happens only with broken keys.
+    /// The encoded message or its blinding factor shares a factor with the modulus, as happens only with
+    /// broken keys.
     #[error("the message or its blinding factor shares a factor with the modulus: the key is broken")]
     NotInvertible,
     /// The scheme of this item is not defined with the hash. Calls with one scheme for all items have
@@ -86,8 +87,8 @@ pub enum ItemError {
     },
 }
 
-/// A scheme that is not defined with a hash: an error of the call if all items share the scheme, and of the item if
-/// each has its own.
+/// A scheme that is not defined with a hash: an error of the call if all items share the scheme, and of the
+/// item if each has its own.
 pub(crate) struct Unsupported {
     pub(crate) scheme: &'static str,
     pub(crate) hash: crate::Hash,

@@ -66,7 +66,8 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Wraps a digest that was computed elsewhere. Returns `None` if it has more than [`Hash::MAX_LEN`] bytes.
+    /// Wraps a digest that was computed elsewhere. Returns `None` if it has more than [`Hash::MAX_LEN`]
+    /// bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut digest = Self { bytes: [0; Hash::MAX_LEN], len: bytes.len() };

@@ -1,7 +1,8 @@
-//! RSA without padding, and blinding with known factors. Numbers are big-endian, as long as the modulus and below it.
+//! RSA without padding, and blinding with known factors. Numbers are big-endian, as long as the modulus and
+//! below it.
 //!
-//! Use this only to implement a published scheme. Signatures and encryption without a padding are easy to forge and
-//! to decrypt.
+//! Use this only to implement a published scheme. Signatures and encryption without a padding are easy to
+//! forge and to decrypt.
 //!
 //! ```
 //! use modmill::Engine;
@@ -27,7 +28,8 @@ use crate::{
 };
 use zeroize::Zeroizing;
 
-/// The numbers of a private key as big-endian bytes without leading zeros. They are cleared when they are dropped.
+/// The numbers of a private key as big-endian bytes without leading zeros. They are cleared when they are
+/// dropped.
 #[allow(missing_docs)]
 pub struct PrivateNumbers {
     pub exponent: Zeroizing<Vec<u8>>,
@@ -55,8 +57,8 @@ pub fn numbers(key: &PrivateKey) -> PrivateNumbers {
     }
 }
 
-/// The encoding of `digest` by PSS, with a random salt, for a key of `key_bits` bits: a number for [`private`]. It is made
-/// with any hash, SHA-1 too, with which [`Rsa::sign_digests`] signs nothing.
+/// The encoding of `digest` by PSS, with a random salt, for a key of `key_bits` bits: a number for
+/// [`private`]. It is made with any hash, SHA-1 too, with which [`Rsa::sign_digests`] signs nothing.
 pub fn encode_pss(pss: Pss, digest: &[u8], key_bits: usize) -> Result<Vec<u8>, EncodeError> {
     let expected = Hash::len(pss.hash);
     if digest.len() != expected {
@@ -96,8 +98,8 @@ pub fn encode(scheme: SignatureScheme, digest: &[u8], key_bits: usize) -> Result
     }
 }
 
-/// The message in `block`, the private power of `ciphertext` as [`private`] returns it. The block is overwritten. The time
-/// does not depend on what the block holds, but for the length of the message.
+/// The message in `block`, the private power of `ciphertext` as [`private`] returns it. The block is
+/// overwritten. The time does not depend on what the block holds, but for the length of the message.
 pub fn decode<'b>(
     scheme: EncryptionScheme<'_>,
     key: &PrivateKey,
@@ -143,8 +145,8 @@ pub fn private<'k>(
     private_powers::<SecretVectors>(rsa, keys.into(), numbers)
 }
 
-/// Blinds as [`Rsa::blind`] does, with salts and blinding factors of the caller's, for known answers. Whoever knows or guesses a
-/// factor can tell which signature came of the blinded message.
+/// Blinds as [`Rsa::blind`] does, with salts and blinding factors of the caller's, for known answers. Whoever
+/// knows or guesses a factor can tell which signature came of the blinded message.
 pub fn blind<'k>(
     rsa: &Rsa<'_>,
     keys: impl Into<Keys<'k, PublicKey>>,

@@ -24,8 +24,8 @@ pub enum Sizes {
     /// 2048 to 16384 bits.
     #[default]
     Standard,
-    /// 512 to 16384 bits. A key of fewer than 2048 bits does not protect data for long, and a key of 512 bits can be
-    /// factored in hours.
+    /// 512 to 16384 bits. A key of fewer than 2048 bits does not protect data for long, and a key of 512 bits
+    /// can be factored in hours.
     AllowSmall,
 }
 

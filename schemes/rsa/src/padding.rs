@@ -20,7 +20,8 @@ pub(crate) fn copy_number(number: &[u8], modulus: &[u8], block: &mut [u8]) -> Re
     Ok(())
 }
 
-/// Copies a signature into a block. Every number that is no signature of a key with this modulus gets the same error.
+/// Copies a signature into a block. Every number that is no signature of a key with this modulus gets the
+/// same error.
 pub(crate) fn copy_signature(signature: &[u8], modulus: &[u8], block: &mut [u8]) -> Result<(), ItemError> {
     copy_number(signature, modulus, block).map_err(|_| ItemError::Verification)
 }

@@ -43,8 +43,8 @@ impl Operation<PublicKey> for Public {
     }
 }
 
-/// `x^e mod n` for one input per key, below the modulus of the key. The time does not depend on the inputs. It
-/// depends on the exponents, which are public.
+/// `x^e mod n` for one input per key, below the modulus of the key. The time does not depend on the inputs.
+/// It depends on the exponents, which are public.
 pub(crate) fn public_operation(engine: &Engine, keys: &[&PublicKey], inputs: &Batch) -> Result<Batch, Error> {
     let moduli: Vec<&Modulus> = keys.iter().map(|key| key.modulus()).collect();
     let first = keys.first().map_or(&[][..], |key| key.exponent());

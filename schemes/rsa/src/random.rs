@@ -9,10 +9,11 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     modmill_primes::random::fill(bytes).map_err(Error::from)
 }
 
-/// Overwrites `block` with a big-endian number from 1 to `limit - 1`, each with the same probability. The limit has as many
-/// bytes as the block, and its first byte is not zero.
+/// Overwrites `block` with a big-endian number from 1 to `limit - 1`, each with the same probability. The
+/// limit has as many bytes as the block, and its first byte is not zero.
 ///
-/// Numbers are drawn until one is in the range. The time tells how many were not, and nothing about the one that is.
+/// Numbers are drawn until one is in the range. The time tells how many were not, and nothing about the one
+/// that is.
 pub(crate) fn below(limit: &[u8], block: &mut [u8]) -> Result<(), Error> {
     let unused = limit.first().map_or(0, |first| first.leading_zeros());
     loop {

@@ -4,8 +4,8 @@ use crate::ItemError;
 use modmill::{Spare, try_vector};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Memory of dropped rows, from a megabyte to half a gigabyte. It is not cleared: what it held was public, and an answer is
-/// read only as far as it was written.
+/// Memory of dropped rows, from a megabyte to half a gigabyte. It is not cleared: what it held was public,
+/// and an answer is read only as far as it was written.
 static PUBLIC: Spare<u8> = Spare::new(1 << 20, 1 << 29);
 
 /// The form of a call's answers.
@@ -113,7 +113,8 @@ impl Drop for Memory {
 
 /// The bytes or the error of every item, in the order of the call, in one piece of memory.
 ///
-/// A large batch is answered faster in this form than with a vector for each item. Messages are cleared when this is dropped.
+/// A large batch is answered faster in this form than with a vector for each item. Messages are cleared when
+/// this is dropped.
 ///
 /// ```
 /// use modmill::Engine;

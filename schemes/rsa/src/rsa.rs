@@ -6,8 +6,9 @@ use modmill::Engine;
 /// RSA operations on an [`Engine`].
 ///
 /// The operations are [`Rsa::sign`], [`Rsa::verify`], [`Rsa::encrypt`] and [`Rsa::decrypt`], mixtures of them
-/// ([`Rsa::private_tasks`], [`Rsa::public_tasks`]), and blind signatures ([`Rsa::blind`], [`Rsa::blind_sign`],
-/// [`Rsa::finalize`]). Private operations run in constant time. Two options change how they are protected:
+/// ([`Rsa::private_tasks`], [`Rsa::public_tasks`]), and blind signatures ([`Rsa::blind`],
+/// [`Rsa::blind_sign`], [`Rsa::finalize`]). Private operations run in constant time. Two options change how
+/// they are protected:
 ///
 /// ```
 /// use modmill::Engine;
@@ -32,19 +33,21 @@ impl<'a> Rsa<'a> {
         Self { engine, blinding: false, blinded_direct_reads: false }
     }
 
-    /// If `blinding` is true, every input of a private operation is multiplied by a random factor, so that nobody
-    /// can choose the number that is raised to the private exponent. With one key for all items this takes about a
-    /// tenth more time. With a key for each item it takes more.
+    /// If `blinding` is true, every input of a private operation is multiplied by a random factor, so that
+    /// nobody can choose the number that is raised to the private exponent. With one key for all items this
+    /// takes about a tenth more time. With a key for each item it takes more.
     #[must_use]
     pub fn blinding(self, blinding: bool) -> Self {
         Self { blinding, ..self }
     }
 
     /// If `blinded_direct_reads` is true, a GPU reads only the entries of the window table that it needs. The
-    /// addresses then depend on the exponent, so the exponent is blinded by a new random number for every call.
-    /// This applies where one key serves all items. It is 8 % faster and hides less: SECURITY.md says what.
+    /// addresses then depend on the exponent, so the exponent is blinded by a new random number for every
+    /// call. This applies where one key serves all items. It is 8 % faster and hides less: SECURITY.md says
+    /// what.
     ///
-    /// If it is false, a GPU reads the whole table, and no address depends on a secret. A CPU always does that.
+    /// If it is false, a GPU reads the whole table, and no address depends on a secret. A CPU always does
+    /// that.
     #[must_use]
     pub fn blinded_direct_reads(self, blinded_direct_reads: bool) -> Self {
         Self { blinded_direct_reads, ..self }

@@ -19,8 +19,8 @@ pub enum SignatureScheme {
 }
 
 impl SignatureScheme {
-    /// PSS with the parameters of [`Pss::new`]: `hash` for the message and for the mask. A signature is made with a
-    /// salt as long as the digest. A signature with a salt of any length verifies.
+    /// PSS with the parameters of [`Pss::new`]: `hash` for the message and for the mask. A signature is made
+    /// with a salt as long as the digest. A signature with a salt of any length verifies.
     #[must_use]
     pub fn pss(hash: Hash) -> Self {
         Self::Pss(Pss::new(hash))
@@ -60,8 +60,8 @@ impl SignatureScheme {
         Digest::from_bytes(bytes).filter(|_| bytes.len() == expected).ok_or(wrong)
     }
 
-    /// Writes the encoding of `digest` into `block`, for a signature by a key of `key_bits` bits. The salt of PSS is
-    /// drawn. `prefix` is that of the scheme.
+    /// Writes the encoding of `digest` into `block`, for a signature by a key of `key_bits` bits. The salt of
+    /// PSS is drawn. `prefix` is that of the scheme.
     pub(crate) fn encode(
         &self,
         prefix: &[u8],
@@ -80,8 +80,8 @@ impl SignatureScheme {
         Ok(())
     }
 
-    /// Whether `block`, the public power of a signature by a key of `key_bits` bits, is an encoding of `digest`. The
-    /// block is overwritten.
+    /// Whether `block`, the public power of a signature by a key of `key_bits` bits, is an encoding of
+    /// `digest`. The block is overwritten.
     pub(crate) fn verify(
         &self,
         prefix: &[u8],

@@ -7,7 +7,8 @@ use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
-    /// Signs `messages`, with one key or a key for each message. Every signature is verified before it is returned.
+    /// Signs `messages`, with one key or a key for each message. Every signature is verified before it is
+    /// returned.
     ///
     /// ```
     /// use modmill::Engine;

@@ -1,5 +1,5 @@
-//! The steps of a call: each item becomes a block, the operation maps blocks to blocks, and each block becomes an
-//! answer. A block is a big-endian number below the modulus, as long as the modulus.
+//! The steps of a call: each item becomes a block, the operation maps blocks to blocks, and each block
+//! becomes an answer. A block is a big-endian number below the modulus, as long as the modulus.
 
 use crate::keys::Keys;
 use crate::rows::Kind;
@@ -18,8 +18,8 @@ pub(crate) struct Steps<Encode, Operate, Decode> {
     pub(crate) encode: Encode,
     /// Maps blocks to blocks.
     pub(crate) operation: Operate,
-    /// Reads the answer of an item from its block, which it may overwrite. The bytes of the answer may go to the row of
-    /// the item, which is as long as the block or longer.
+    /// Reads the answer of an item from its block, which it may overwrite. The bytes of the answer may go to
+    /// the row of the item, which is as long as the block or longer.
     pub(crate) decode: Decode,
     /// The form of the answers.
     pub(crate) kind: Kind,
@@ -52,12 +52,12 @@ pub(crate) struct Outcome {
 
 /// An operation on the numbers of a batch.
 pub(crate) trait Operation<K>: Sync {
-    /// Computes the operation by single batch operations of the engine. `inputs` has one number per key, and all
-    /// moduli have the same length.
+    /// Computes the operation by single batch operations of the engine. `inputs` has one number per key, and
+    /// all moduli have the same length.
     fn on_numbers(&self, engine: &Engine, keys: &[&K], inputs: &Batch) -> Result<Outcome, Error>;
 
-    /// Computes the operation on `count` blocks by one call of the engine, if the engine can. The answer says whether it
-    /// did, and whether GPUs failed on the way.
+    /// Computes the operation on `count` blocks by one call of the engine, if the engine can. The answer says
+    /// whether it did, and whether GPUs failed on the way.
     fn on_blocks(
         &self,
         engine: &Engine,

@@ -1,5 +1,5 @@
-//! The blocks of a group on their way to a device and back. All threads encode the items of one chunk, and decode
-//! those of another, while the device computes the chunks between.
+//! The blocks of a group on their way to a device and back. All threads encode the items of one chunk, and
+//! decode those of another, while the device computes the chunks between.
 
 use crate::keys::{Key, Keys};
 use crate::rows::Memory;
@@ -49,8 +49,8 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
         Ok(Self { steps, engine, keys, items, size, stride, answers, rows, wrong: Vec::new(), failed: None })
     }
 
-    /// The answers with their rows, and the items that are computed step by step: those whose answers failed their check, or all items
-    /// if no device computed them.
+    /// The answers with their rows, and the items that are computed step by step: those whose answers failed
+    /// their check, or all items if no device computed them.
     pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<Found<T>, Error> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -80,8 +80,8 @@ where
 {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
-        // The answers of a chunk are allocated here, while the device computes another chunk. Devices ask for their
-        // chunks in any order.
+        // The answers of a chunk are allocated here, while the device computes another chunk. Devices ask for
+        // their chunks in any order.
         if self.answers.len() < range.end {
             self.answers.resize_with(range.end, || None);
         }

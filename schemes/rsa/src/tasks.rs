@@ -26,10 +26,11 @@ pub enum PrivateTask<'a> {
         /// The ciphertext, as long as the modulus.
         ciphertext: &'a [u8],
     },
-    /// Sign a blinded message (RFC 9474, section 4.3). The answer is the blind signature, as long as the modulus.
+    /// Sign a blinded message (RFC 9474, section 4.3). The answer is the blind signature, as long as the
+    /// modulus.
     ///
-    /// [`Rsa::blind_sign`] does the same. The client chose the number, so that a key that signs blinded messages must do
-    /// nothing else.
+    /// [`Rsa::blind_sign`] does the same. The client chose the number, so that a key that signs blinded
+    /// messages must do nothing else.
     BlindSign {
         /// A big-endian number below the modulus and as long as the modulus.
         blinded: &'a [u8],
@@ -109,11 +110,11 @@ impl PublicTask<'_> {
 }
 
 impl Rsa<'_> {
-    /// Answers tasks of any mixture, with one key or a key for each task. All tasks whose keys have the same length are
-    /// one batch. Every result is checked with the public exponent before it is returned.
+    /// Answers tasks of any mixture, with one key or a key for each task. All tasks whose keys have the same
+    /// length are one batch. Every result is checked with the public exponent before it is returned.
     ///
-    /// A task that cannot be answered gets an [`ItemError`], also if its scheme is not defined with its hash: one
-    /// client's task does not take the answers from the others.
+    /// A task that cannot be answered gets an [`ItemError`], also if its scheme is not defined with its hash:
+    /// one client's task does not take the answers from the others.
     ///
     /// ```
     /// use modmill::Engine;

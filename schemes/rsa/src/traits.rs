@@ -1,5 +1,5 @@
-//! RustCrypto's `signature` traits, which sign and verify one message at a time. [`Rsa::sign`] and [`Rsa::verify`]
-//! are several times faster per message, because they take many messages at once.
+//! RustCrypto's `signature` traits, which sign and verify one message at a time. [`Rsa::sign`] and
+//! [`Rsa::verify`] are several times faster per message, because they take many messages at once.
 //!
 //! ```
 //! use modmill::Engine;

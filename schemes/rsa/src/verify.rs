@@ -9,8 +9,8 @@ use crate::steps::{Answers, Refusal, Steps};
 use crate::{Error, ItemError, PublicKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
-    /// Verifies the signature of each message, with one key or a key for each message. Every wrong signature gets the
-    /// same error, [`ItemError::Verification`].
+    /// Verifies the signature of each message, with one key or a key for each message. Every wrong signature
+    /// gets the same error, [`ItemError::Verification`].
     ///
     /// ```
     /// use modmill::Engine;
@@ -36,7 +36,8 @@ impl Rsa<'_> {
         self.verify_all(keys.into(), scheme, digest, signatures)
     }
 
-    /// Verifies signatures by the digests of their messages, which the caller computed with the hash of the scheme.
+    /// Verifies signatures by the digests of their messages, which the caller computed with the hash of the
+    /// scheme.
     ///
     /// ```
     /// use modmill::Engine;

@@ -1,5 +1,6 @@
-//! A brief test of constant time: the time of a private operation must not depend on its input, and the time of
-//! decryption must not depend on the padding, and the time of blinding must not depend on the factor. `engine/modmill/tests/timing.rs` proves that the method finds leaks.
+//! A brief test of constant time: the time of a private operation must not depend on its input, and the time
+//! of decryption must not depend on the padding, and the time of blinding must not depend on the factor.
+//! `engine/modmill/tests/timing.rs` proves that the method finds leaks.
 
 use modmill::Engine;
 use modmill_rsa::{BlindScheme, EncryptionScheme, Hash, PrivateKey, Rsa, Sizes, hazmat};

@@ -1,7 +1,7 @@
 //! Operations without company.
 //!
-//! A batch of one leaves most lanes of the engine empty. Some libraries compute a single power faster. A key may bring such
-//! a way to its power with it. Both ways are timed, and the faster one is taken.
+//! A batch of one leaves most lanes of the engine empty. Some libraries compute a single power faster. A key
+//! may bring such a way to its power with it. Both ways are timed, and the faster one is taken.
 
 use crate::key::LocalKey;
 use crate::{Answer, Task};
@@ -13,9 +13,9 @@ use zeroize::Zeroizing;
 
 /// The private power of one number.
 pub trait PrivatePower: Send + Sync {
-    /// `number^d mod n` for a big-endian number that is below the modulus and as long as the modulus. The answer is as long
-    /// as the modulus, and was checked with the public exponent. `None` if it cannot be computed this way: the engine then
-    /// computes it.
+    /// `number^d mod n` for a big-endian number that is below the modulus and as long as the modulus. The
+    /// answer is as long as the modulus, and was checked with the public exponent. `None` if it cannot be
+    /// computed this way: the engine then computes it.
     ///
     /// The time must not depend on the key or on the number.
     fn power(&self, number: &[u8]) -> Option<Zeroizing<Vec<u8>>>;
@@ -46,8 +46,9 @@ impl Alone {
     pub(crate) fn compute(&self, key: &LocalKey, task: &Task, by_engine: impl FnOnce() -> Answer) -> Answer {
         let trial = self.trials.fetch_add(1, Ordering::Relaxed);
         let is_other_faster = self.other.load(Ordering::Relaxed) < self.engine.load(Ordering::Relaxed);
-        // The first operations of each way pay for what both prepare, and a busy machine makes any of them slow, so that the least
-        // time of each counts. The slower way is tried now and then: its first times may have been bad luck.
+        // The first operations of each way pay for what both prepare, and a busy machine makes any of them
+        // slow, so that the least time of each counts. The slower way is tried now and then: its first times
+        // may have been bad luck.
         let by_other = match trial {
             trial if trial < 2 * TRIALS => trial % 2 == 1,
             trial => is_other_faster ^ (trial % AGAIN == 0),

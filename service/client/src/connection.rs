@@ -75,7 +75,8 @@ impl Connection {
         }
     }
 
-    /// Makes the connection, reads answers, and makes it again when it breaks, until nothing waits and it is broken.
+    /// Makes the connection, reads answers, and makes it again when it breaks, until nothing waits and it is
+    /// broken.
     fn tend(&self) {
         let mut tried_since = Instant::now();
         loop {
@@ -104,8 +105,8 @@ impl Connection {
         }
     }
 
-    /// Connects, says who asks, and sends what has no answer yet. `None` if the service refuses the token: all requests have
-    /// failed then.
+    /// Connects, says who asks, and sends what has no answer yet. `None` if the service refuses the token:
+    /// all requests have failed then.
     fn connect(&self) -> io::Result<Option<UnixStream>> {
         let mut stream = UnixStream::connect(&self.path)?;
         stream.set_read_timeout(Some(PATIENCE))?;

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 
 /// The value of an environment variable that is set and not empty.
 ///
-/// `None` in a program that has more rights than whoever started it (set-user-ID, set-group-ID, file capabilities): the
-/// variables were chosen by that person, and must not name files for the program to read or to write.
+/// `None` in a program that has more rights than whoever started it (set-user-ID, set-group-ID, file
+/// capabilities): the variables were chosen by that person, and must not name files for the program to read
+/// or to write.
 ///
 /// ```
 /// assert_eq!(modmill_client::variable("A_VARIABLE_THAT_NOBODY_SETS"), None);

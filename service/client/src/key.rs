@@ -35,8 +35,8 @@ impl Key {
         Self(Place::Local(Arc::new(LocalKey { private: key, alone: None })))
     }
 
-    /// A key as [`Key::local`] makes it. An operation without company is computed by `power` where that turns out to be faster
-    /// than the engine, which is made for many: both are timed.
+    /// A key as [`Key::local`] makes it. An operation without company is computed by `power` where that turns
+    /// out to be faster than the engine, which is made for many: both are timed.
     #[must_use]
     pub fn local_with(key: PrivateKey, power: impl PrivatePower + 'static) -> Self {
         let alone = Some(Alone::new(Box::new(power)));
@@ -73,8 +73,8 @@ impl Key {
         }
     }
 
-    /// Begins a task. `done` is called once with the answer, on another thread or, if no thread can be started, on this one
-    /// before the call returns. It must not block, because other answers wait behind it.
+    /// Begins a task. `done` is called once with the answer, on another thread or, if no thread can be
+    /// started, on this one before the call returns. It must not block, because other answers wait behind it.
     ///
     /// ```
     /// use modmill_client::{Key, Task, with_engine};

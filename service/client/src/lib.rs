@@ -8,9 +8,9 @@
 //!   the calling thread computes     worker threads compute
 //! ```
 //!
-//! A thread that waits for its own answer computes the batch itself, unless another thread computes already. So a lone
-//! caller pays neither a switch of threads nor a window. Callbacks are served by worker threads, which start with the first
-//! of them.
+//! A thread that waits for its own answer computes the batch itself, unless another thread computes already.
+//! So a lone caller pays neither a switch of threads nor a window. Callbacks are served by worker threads,
+//! which start with the first of them.
 //!
 //! ```
 //! use modmill_client::{Key, Task, with_engine};
@@ -24,9 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Forks.** A child of `fork` has none of its parent's threads. It starts with an empty queue and a new engine when it
-//! computes for the first time. A fork waits until no batch is computed, so that no lock of a key or of the engine is held
-//! in the child for ever.
+//! **Forks.** A child of `fork` has none of its parent's threads. It starts with an empty queue and a new
+//! engine when it computes for the first time. A fork waits until no batch is computed, so that no lock of a
+//! key or of the engine is held in the child for ever.
 
 mod alone;
 mod connection;

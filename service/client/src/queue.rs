@@ -48,7 +48,8 @@ impl Queue {
             if self.lead() {
                 continue;
             }
-            // While this thread gathered the requests of others, its own answer may have come and woken it there.
+            // While this thread gathered the requests of others, its own answer may have come and woken it
+            // there.
             if let Some(answer) = slot.take() {
                 return answer;
             }
@@ -83,8 +84,8 @@ impl Queue {
         self.alert(&state, true);
     }
 
-    /// Wakes a thread that can compute what waits. `submitter_leads` says that the calling thread is about to try itself if
-    /// it waits for an answer.
+    /// Wakes a thread that can compute what waits. `submitter_leads` says that the calling thread is about to
+    /// try itself if it waits for an answer.
     fn alert(&self, state: &State, submitter_leads: bool) {
         if let Some(Gatherer { thread, target, somebody_waits }) = &state.gatherer {
             let last = state.waiting.back().map(|request| &request.reply);
@@ -124,7 +125,8 @@ impl Queue {
         }
     }
 
-    /// Computes a batch of the waiting operations, if there are any and no other thread is about to. Returns whether it did.
+    /// Computes a batch of the waiting operations, if there are any and no other thread is about to. Returns
+    /// whether it did.
     fn lead(&self) -> bool {
         let Ok(engine) = self.engine() else { return false };
         let Some((batch, group)) = self.gather(engine) else { return false };
@@ -149,7 +151,8 @@ impl Queue {
         true
     }
 
-    /// Takes a batch, with the size of a group of lanes, after a wait for company where company is known to come.
+    /// Takes a batch, with the size of a group of lanes, after a wait for company where company is known to
+    /// come.
     fn gather(&self, engine: &Engine) -> Option<(Vec<Request>, usize)> {
         let mut state = self.state();
         if !state.may_lead() {
@@ -164,7 +167,8 @@ impl Queue {
             let target = state.load.target(prospect);
             let now = Instant::now();
             let end = begun + state.load.window(prospect);
-            // While another batch is computed, callers that are called back wait for full lanes however long that batch takes.
+            // While another batch is computed, callers that are called back wait for full lanes however long
+            // that batch takes.
             let is_patient = prospect.computing > 0 && !prospect.somebody_waits;
             if state.waiting.len() >= target || (now >= end && !is_patient) {
                 break;
@@ -191,8 +195,8 @@ impl Queue {
     }
 
     fn engine(&self) -> Result<&Engine, Error> {
-        // With one thread everything is computed by the calling thread. GPUs are the service's, because a device is not
-        // shared among the many processes that load a library.
+        // With one thread everything is computed by the calling thread. GPUs are the service's, because a
+        // device is not shared among the many processes that load a library.
         let made = self.engine.get_or_init(|| {
             let built = Engine::builder().backend(Backend::Cpu).threads(1).build();
             built.map_err(|error| Error::Engine(error.to_string()))
@@ -200,7 +204,8 @@ impl Queue {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Wakes a fork that waits for work to end. Nobody else waits for that, and waking nobody costs a system call.
+    /// Wakes a fork that waits for work to end. Nobody else waits for that, and waking nobody costs a system
+    /// call.
     fn tell_fork(&self, state: &State) {
         if state.is_forking {
             self.quiet.notify_all();

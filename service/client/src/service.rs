@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 /// A service that `modmill serve` runs, reached through its socket.
 ///
-/// The connection is made with the first request. If it breaks, as when the service is restarted, it is made again, and
-/// requests without an answer are sent once more. A child of `fork` has a connection of its own.
+/// The connection is made with the first request. If it breaks, as when the service is restarted, it is made
+/// again, and requests without an answer are sent once more. A child of `fork` has a connection of its own.
 #[derive(Debug, Clone)]
 pub struct Service(Arc<Inner>);
 
@@ -20,7 +20,8 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     token: Zeroizing<String>,
-    /// The connection of this process. Those of parents are given up, because their locks may be held for ever.
+    /// The connection of this process. Those of parents are given up, because their locks may be held for
+    /// ever.
     connection: AtomicPtr<Connection>,
 }
 
@@ -32,7 +33,8 @@ impl Service {
         Self(Arc::new(Inner { path: path.to_owned(), token, connection }))
     }
 
-    /// The key of the service that `name` stands for: `transit/NAME`, `alias/NAME` or the identifier of a KMS key.
+    /// The key of the service that `name` stands for: `transit/NAME`, `alias/NAME` or the identifier of a KMS
+    /// key.
     pub fn key(&self, name: &str) -> Result<Key, Error> {
         match self.ask(Request::Describe { key: name.to_owned() })? {
             Response::Key { modulus, exponent } => {

@@ -4,14 +4,15 @@ use crate::Error;
 use modmill_rsa::{Digest, EncryptionScheme, Hash, Oaep, PrivateTask, SignatureScheme};
 use zeroize::Zeroizing;
 
-/// The bytes that an operation gives: a signature, a message or a number. They are cleared when they are dropped.
+/// The bytes that an operation gives: a signature, a message or a number. They are cleared when they are
+/// dropped.
 pub type Answer = Result<Zeroizing<Vec<u8>>, Error>;
 
 /// How a message was encrypted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Encryption {
-    /// RSAES-PKCS1-v1_5. A wrong padding is no error: the answer is then a substitute that the key and the ciphertext
-    /// determine (implicit rejection).
+    /// RSAES-PKCS1-v1_5. A wrong padding is no error: the answer is then a substitute that the key and the
+    /// ciphertext determine (implicit rejection).
     Pkcs1v15,
     /// RSAES-OAEP.
     Oaep {
@@ -56,10 +57,11 @@ pub enum Task {
     },
     /// Raises a number to the private exponent, without a padding. The answer is as long as the modulus.
     ///
-    /// This is for callers that have made or will take off a padding themselves. RSA without a padding is easy to forge
-    /// and to decrypt.
+    /// This is for callers that have made or will take off a padding themselves. RSA without a padding is
+    /// easy to forge and to decrypt.
     Raw {
-        /// A big-endian number below the modulus and as long as the modulus. It may be a secret, and is cleared.
+        /// A big-endian number below the modulus and as long as the modulus. It may be a secret, and is
+        /// cleared.
         number: Zeroizing<Vec<u8>>,
     },
 }

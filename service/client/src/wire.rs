@@ -1,7 +1,8 @@
 //! The frames between a client and the socket of the signing service.
 //!
-//! Numbers are little-endian. A frame is `u32 length | u64 id | u8 kind | body`, and the length counts what follows it. An
-//! answer has the id of its request; answers come in any order. The first request of a connection is [`Request::Hello`].
+//! Numbers are little-endian. A frame is `u32 length | u64 id | u8 kind | body`, and the length counts what
+//! follows it. An answer has the id of its request; answers come in any order. The first request of a
+//! connection is [`Request::Hello`].
 //!
 //! | kind | request | body |
 //! |---|---|---|

@@ -33,7 +33,8 @@ impl FromStr for Spread {
     }
 }
 
-/// Random numbers for arrivals and mixtures. They protect nothing: a run with the same seed has the same arrivals.
+/// Random numbers for arrivals and mixtures. They protect nothing: a run with the same seed has the same
+/// arrivals.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 

@@ -68,9 +68,9 @@ impl Door for Bulk {
     }
 }
 
-/// Takes an answer apart. A frame is a number of items, a byte for each of them that is 0 if it was signed, and as many
-/// signatures of `size` bytes. The last frame has no items, and the status 0 if every digest was answered. Returns `None`
-/// if the answer ends otherwise.
+/// Takes an answer apart. A frame is a number of items, a byte for each of them that is 0 if it was signed,
+/// and as many signatures of `size` bytes. The last frame has no items, and the status 0 if every digest was
+/// answered. Returns `None` if the answer ends otherwise.
 fn frames(mut body: &[u8], size: usize, item: &mut dyn FnMut(Option<&[u8]>)) -> Option<()> {
     loop {
         let (count, rest) = body.split_first_chunk::<4>()?;

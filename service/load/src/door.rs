@@ -76,8 +76,8 @@ pub(super) trait Door: Send + Sync {
     /// A new request. An error ends the run.
     fn ask(&self, random: &mut Random) -> Result<Asked, Error>;
 
-    /// Reads the answer to a request, and hands the signatures to `keep` in the order of the digests; `None` is an item that
-    /// the server did not sign. A failure has the name under which it is counted.
+    /// Reads the answer to a request, and hands the signatures to `keep` in the order of the digests; `None`
+    /// is an item that the server did not sign. A failure has the name under which it is counted.
     fn read(
         &self,
         asked: &Asked,

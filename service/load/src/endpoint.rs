@@ -33,8 +33,9 @@ impl std::fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// Reads a URL without a path, and looks up its address. `http2` speaks HTTP/2 from the first byte. `authorities` is a
-    /// PEM file of the certificates that an `https` server's certificate is checked against.
+    /// Reads a URL without a path, and looks up its address. `http2` speaks HTTP/2 from the first byte.
+    /// `authorities` is a PEM file of the certificates that an `https` server's certificate is checked
+    /// against.
     pub fn new(url: &str, http2: bool, authorities: Option<&Path>) -> Result<Self, Error> {
         let wrong = |why: &str| Error::Endpoint(format!("{url}: {why}"));
         let (scheme, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {

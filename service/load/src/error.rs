@@ -37,7 +37,8 @@ pub enum Error {
 const MOST_KINDS: usize = 32;
 const OTHER: &str = "other";
 
-/// Requests without an answer, counted by kind: the server's own name of the error, or what happened to the connection.
+/// Requests without an answer, counted by kind: the server's own name of the error, or what happened to the
+/// connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct Failures(BTreeMap<String, u64>);

@@ -48,8 +48,8 @@ impl std::fmt::Display for Idle {
     }
 }
 
-/// Opens `count` connections, sends one request for `path` on each, lets them rest, and asks again. `opened` is told how many
-/// were answered.
+/// Opens `count` connections, sends one request for `path` on each, lets them rest, and asks again. `opened`
+/// is told how many were answered.
 pub async fn idle(
     endpoint: &Endpoint,
     process: Process,

@@ -1,7 +1,8 @@
 //! A load generator for the service, and for any server that speaks the same interfaces.
 //!
-//! Requests start when they are due, whatever became of the others, and latency counts from that intended start: a server that
-//! stalls for a second is charged with every request that should have started in that second.
+//! Requests start when they are due, whatever became of the others, and latency counts from that intended
+//! start: a server that stalls for a second is charged with every request that should have started in that
+//! second.
 //!
 //! ```text
 //!  arrivals --> pace --> worker: door asks, connection sends, tally counts --> verify --> point

@@ -16,7 +16,8 @@ pub(super) enum Pace {
 }
 
 impl Pace {
-    /// The time at which the next request is meant to start, once that time has come; `None` at the end of the run.
+    /// The time at which the next request is meant to start, once that time has come; `None` at the end of
+    /// the run.
     pub(super) async fn next(&self) -> Option<Instant> {
         match self {
             Self::Closed(end) => Some(Instant::now()).filter(|now| now < end),
@@ -42,8 +43,9 @@ impl Queue {
         self.due.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Lets requests become due until `end`, and then tells the workers that there are no more. Blocks its thread, because the
-    /// timers of tokio are a millisecond coarse. Returns how much later than intended requests became due.
+    /// Lets requests become due until `end`, and then tells the workers that there are no more. Blocks its
+    /// thread, because the timers of tokio are a millisecond coarse. Returns how much later than intended
+    /// requests became due.
     pub(super) fn fill(
         &self,
         arrivals: Arrivals,

@@ -5,7 +5,8 @@ use modmill_server::histogram::Histogram;
 use serde::Serialize;
 use std::time::Duration;
 
-/// Latencies from the intended start to the last byte of the answer, in milliseconds, of requests that were answered.
+/// Latencies from the intended start to the last byte of the answer, in milliseconds, of requests that were
+/// answered.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Milliseconds {
     /// The mean.
@@ -40,7 +41,8 @@ impl From<&Histogram> for Milliseconds {
 /// The result of one run at one rate.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Point {
-    /// Requests that were meant to start in a second; `None` if each connection asked again after each answer.
+    /// Requests that were meant to start in a second; `None` if each connection asked again after each
+    /// answer.
     pub offered_per_s: Option<f64>,
     /// Requests that were answered in a second.
     pub achieved_per_s: f64,
@@ -60,8 +62,8 @@ pub struct Point {
     pub server_memory: Option<u64>,
     /// CPU time of the load generator while the server was measured, in seconds.
     pub own_cpu_s: f64,
-    /// How much later than intended 99 % of the requests became due, in milliseconds. A large figure says that the load
-    /// generator did not keep up.
+    /// How much later than intended 99 % of the requests became due, in milliseconds. A large figure says
+    /// that the load generator did not keep up.
     pub own_late_p99_ms: f64,
     /// Signatures that were verified after the run.
     pub verified: u64,

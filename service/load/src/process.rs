@@ -44,7 +44,8 @@ impl Process {
     }
 }
 
-/// The ticks in user and in kernel mode, from the line of `/proc/PID/stat`. The name before them may hold anything.
+/// The ticks in user and in kernel mode, from the line of `/proc/PID/stat`. The name before them may hold
+/// anything.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let after_name = &stat[stat.rfind(')')? + 1..];
     let mut fields = after_name.split_whitespace().skip(11);

@@ -7,8 +7,8 @@ use crate::session::Session;
 /// The rates of a sweep, as parts of saturation.
 pub const STEPS: [f64; 12] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 
-/// Finds saturation with connections that ask again after each answer, and then offers parts of that rate. `done` is told of
-/// each point. Saturation is the first point.
+/// Finds saturation with connections that ask again after each answer, and then offers parts of that rate.
+/// `done` is told of each point. Saturation is the first point.
 pub async fn sweep(
     session: &Session,
     steps: &[f64],

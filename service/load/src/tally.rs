@@ -19,7 +19,8 @@ const MOST_KEPT: usize = 512 << 20;
 /// The failure of one item of a batch.
 const NO_SIGNATURE: &str = "item without signature";
 
-/// The counts. Requests count for the window that they were meant to start in; rates count the answers within it.
+/// The counts. Requests count for the window that they were meant to start in; rates count the answers within
+/// it.
 pub(super) struct Tally {
     /// The time that is measured.
     window: Range<Instant>,

@@ -6,8 +6,8 @@ use super::*;
 use std::time::Duration;
 use stub::{Behaviour, Stub};
 
-// A busy machine makes every answer late, so these tests bound counts and the sides of times that delays cannot cross. The
-// long timeout keeps late requests from becoming failures.
+// A busy machine makes every answer late, so these tests bound counts and the sides of times that delays
+// cannot cross. The long timeout keeps late requests from becoming failures.
 fn settings(stub: &Stub, interface: Interface) -> Settings {
     let text = |text: &str| Some(text.to_owned().into());
     let credentials = Credentials {
@@ -53,8 +53,9 @@ async fn the_offered_rate_is_reached_and_signatures_are_verified() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_is_charged_to_every_request_that_should_have_started_in_it() {
-    // One stall of 300 ms in a second: of 200 requests, those of 300 ms are late, and all but one of them because the only
-    // connection was taken. A generator that waits for answers would see a single late request.
+    // One stall of 300 ms in a second: of 200 requests, those of 300 ms are late, and all but one of them
+    // because the only connection was taken. A generator that waits for answers would see a single late
+    // request.
     let behaviour = Behaviour { stall: Some((50, Duration::from_millis(300))), ..Behaviour::default() };
     let stub = Stub::start(behaviour).await;
     let settings = Settings { connections: 1, warm_up: Duration::ZERO, ..settings(&stub, Interface::Kms) };

@@ -1,4 +1,5 @@
-//! The live page with figures that are made up, to look at it and to test it in a browser: `cargo run --example page`.
+//! The live page with figures that are made up, to look at it and to test it in a browser:
+//! `cargo run --example page`.
 //!
 //! Prints its address with the user and the token. A number as an argument is how often figures
 //! are answered; after that the server refuses to. The server ends after ten minutes.

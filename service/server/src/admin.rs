@@ -1,7 +1,7 @@
 //! Commands of an operator: credentials, backups, a new master key.
 //!
-//! A running service holds the embedded store, so it takes the commands through a socket in its data folder that only its own
-//! user can open. Without a running service the program executes them itself.
+//! A running service holds the embedded store, so it takes the commands through a socket in its data folder
+//! that only its own user can open. Without a running service the program executes them itself.
 
 mod client;
 

@@ -1,10 +1,11 @@
-//! The audit log: an append-only file with a line for every private operation and every change of what the service keeps, chained
-//! by hashes so that a missing, changed or moved line shows.
+//! The audit log: an append-only file with a line for every private operation and every change of what the
+//! service keeps, chained by hashes so that a missing, changed or moved line shows.
 //!
-//! A line is a JSON object whose last field is `hash`: SHA-256 of the hash of the line before it and of the line without that
-//! field. Lines are numbered. The chain goes on from file to file. The file `head` has the number and the hash of the last line, so
-//! that lines missing at the end show, too. Whoever can write to the folder can write a whole new chain: an operator who wants
-//! proof against that keeps heads elsewhere, as `verify` prints them.
+//! A line is a JSON object whose last field is `hash`: SHA-256 of the hash of the line before it and of the
+//! line without that field. Lines are numbered. The chain goes on from file to file. The file `head` has the
+//! number and the hash of the last line, so that lines missing at the end show, too. Whoever can write to the
+//! folder can write a whole new chain: an operator who wants proof against that keeps heads elsewhere, as
+//! `verify` prints them.
 
 mod files;
 mod line;
@@ -28,8 +29,8 @@ use std::time::{Duration, Instant};
 /// How long a log that could not be written is left alone before it is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The times at which lines are forced to the disk. They are handed to the system before answers are given in any case, and survive the
-/// end of the program; this is about the end of the machine.
+/// The times at which lines are forced to the disk. They are handed to the system before answers are given in
+/// any case, and survive the end of the program; this is about the end of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// Whenever the system does so.
@@ -125,8 +126,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Opens the log in `folder`, which is made if it is not there, and makes good what a sudden end left: a line that was not
-    /// written whole is kept in a file of its own, and the chain says so.
+    /// Opens the log in `folder`, which is made if it is not there, and makes good what a sudden end left: a
+    /// line that was not written whole is kept in a file of its own, and the chain says so.
     pub fn open(folder: &Path, settings: &AuditSettings, clock: Clock) -> Result<Self, AuditError> {
         Self::open_for("the service starts", folder, settings, clock)
     }
@@ -149,8 +150,8 @@ impl Audit {
         })
     }
 
-    /// Writes lines for operations, in one piece. When it returns, the system has them. If it fails, none of the answers may be
-    /// given, and the log refuses operations until it can be written again.
+    /// Writes lines for operations, in one piece. When it returns, the system has them. If it fails, none of
+    /// the answers may be given, and the log refuses operations until it can be written again.
     pub fn write(&self, entries: &[Entry<'_>]) -> Result<(), AuditError> {
         let mut log = self.log();
         let written = log.append(self.clock.now_ms(), entries);
@@ -163,8 +164,9 @@ impl Audit {
         written
     }
 
-    /// Whether lines can be written. This never waits for the disk: a log that could not be written is tried again by a thread of its
-    /// own, after a second at the earliest, and counts as broken until that has succeeded.
+    /// Whether lines can be written. This never waits for the disk: a log that could not be written is tried
+    /// again by a thread of its own, after a second at the earliest, and counts as broken until that has
+    /// succeeded.
     #[must_use]
     pub fn is_writable(self: &Arc<Self>) -> bool {
         if !self.is_broken.load(Ordering::Acquire) {
@@ -203,8 +205,8 @@ impl Audit {
         }
     }
 
-    /// Forces all lines to the disk. If that fails, nothing more is written until a note in the chain says so: the system forgets
-    /// lines that it could not write.
+    /// Forces all lines to the disk. If that fails, nothing more is written until a note in the chain says
+    /// so: the system forgets lines that it could not write.
     pub fn sync_now(&self) -> Result<(), AuditError> {
         let mut log = self.log();
         let synced = log.sync();

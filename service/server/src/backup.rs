@@ -1,9 +1,9 @@
 //! Backups: all rows of a store in one file, sealed as the store holds them.
 //!
-//! The file has these parts, all numbers with their most significant byte first: the 16 bytes `modmill backup`, CR, LF; the version of the
-//! form in four bytes; the number of the last commit and the number of rows, eight bytes each; the rows; SHA-256 of all that.
-//! A row is its kind, its identifier and its body, each with its length in eight bytes in front. Deleted documents are not
-//! in it.
+//! The file has these parts, all numbers with their most significant byte first: the 16 bytes
+//! `modmill backup`, CR, LF; the version of the form in four bytes; the number of the last commit and the
+//! number of rows, eight bytes each; the rows; SHA-256 of all that. A row is its kind, its identifier and its
+//! body, each with its length in eight bytes in front. Deleted documents are not in it.
 
 mod form;
 
@@ -51,8 +51,8 @@ pub struct Summary {
     pub documents: usize,
 }
 
-/// Writes all rows of `store` to a new file at `path`, with mode 0600. The file is there as a whole or not at all. It is of use
-/// only with the master key, which is not in it.
+/// Writes all rows of `store` to a new file at `path`, with mode 0600. The file is there as a whole or not at
+/// all. It is of use only with the master key, which is not in it.
 pub async fn write(store: &dyn Store, path: &Path) -> Result<Summary, BackupError> {
     let (rows, last) = store.changes(0).await?;
     let failed = |reason| BackupError::File { path: path.to_owned(), reason };
@@ -66,8 +66,8 @@ pub async fn write(store: &dyn Store, path: &Path) -> Result<Summary, BackupErro
     Ok(Summary { last, documents })
 }
 
-/// Writes the rows of the backup at `path` to `store`, which must be empty, in one commit. The store may be of another sort
-/// than the one that the backup was made of.
+/// Writes the rows of the backup at `path` to `store`, which must be empty, in one commit. The store may be
+/// of another sort than the one that the backup was made of.
 pub async fn restore(store: &dyn Store, path: &Path) -> Result<Summary, BackupError> {
     let (last, rows) = read(path).await?;
     let documents = documents(rows.iter().map(|(kind, ..)| kind));

@@ -1,8 +1,9 @@
 //! Operations of all connections, computed together.
 //!
-//! Calls wait in queues, one for each length of moduli. A worker that is free takes what is there at once, so that a lone call
-//! does not wait for others, and batches grow with the load by themselves. Principals are served in turns. A call of many items is
-//! computed in pieces, by several workers at the same time, between the calls of others.
+//! Calls wait in queues, one for each length of moduli. A worker that is free takes what is there at once, so
+//! that a lone call does not wait for others, and batches grow with the load by themselves. Principals are
+//! served in turns. A call of many items is computed in pieces, by several workers at the same time, between
+//! the calls of others.
 //!
 //! ```text
 //!  private, public_many, sign_rows      calls wait for their reply
@@ -63,8 +64,8 @@ impl Batcher {
             .expect("threads can be started")
     }
 
-    /// A batcher on an engine. Private operations are noted in `audit`, and batches in `metrics`. GPUs of the engine take
-    /// batches that they finish before the CPU does.
+    /// A batcher on an engine. Private operations are noted in `audit`, and batches in `metrics`. GPUs of the
+    /// engine take batches that they finish before the CPU does.
     pub fn start(
         engine: Arc<Engine>,
         settings: BatchSettings,
@@ -128,8 +129,9 @@ impl Batcher {
         Ok(answers.into_iter().map(|answer| answer.map(|mut octets| std::mem::take(&mut *octets))).collect())
     }
 
-    /// Signs digests that lie side by side, each as long as those of the scheme's hash. This is the fastest form for
-    /// thousands of digests: they are computed in pieces, by all workers, in turns with what others ask for.
+    /// Signs digests that lie side by side, each as long as those of the scheme's hash. This is the fastest
+    /// form for thousands of digests: they are computed in pieces, by all workers, in turns with what others
+    /// ask for.
     pub async fn sign_rows(
         &self,
         origin: Origin,

@@ -1,8 +1,9 @@
 //! Bodies of requests that are read as a whole, and the memory that all of them share.
 //!
-//! Each principal has a share of the memory, and so has everybody who names an access key and has not shown yet to have its secret
-//! (`Holder`). Bodies of up to `SMALL` bytes are in the room that each connection has of its own, so that requests of
-//! ordinary length are answered whatever others hold. A body has to arrive at a least rate.
+//! Each principal has a share of the memory, and so has everybody who names an access key and has not shown
+//! yet to have its secret (`Holder`). Bodies of up to `SMALL` bytes are in the room that each connection has
+//! of its own, so that requests of ordinary length are answered whatever others hold. A body has to arrive at
+//! a least rate.
 
 mod octets;
 
@@ -22,8 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// Bytes of a refused request that are read and thrown away. A connection that is closed while its client still sends is
-/// reset, and the client would not see the answer.
+/// Bytes of a refused request that are read and thrown away. A connection that is closed while its client
+/// still sends is reset, and the client would not see the answer.
 const UNWANTED: usize = 1 << 20;
 /// The time that is spent on them.
 const UNWANTED_TIME: Duration = Duration::from_secs(2);
@@ -38,7 +39,8 @@ pub enum Unread {
     /// It is longer than allowed.
     #[error("the body is too long")]
     TooLong,
-    /// The bodies that its sender, or all together, hold at present take as much memory as they may: try again later.
+    /// The bodies that its sender, or all together, hold at present take as much memory as they may: try
+    /// again later.
     #[error("too many bodies of requests are being read: try again")]
     Full,
     /// It came more slowly than allowed.
@@ -54,7 +56,8 @@ pub enum Unread {
 pub(crate) enum Holder {
     /// The principal of this name, which is authenticated.
     Principal(String),
-    /// Somebody at an address who names an access key, or nothing. If it is the key's owner, only the body shows it.
+    /// Somebody at an address who names an access key, or nothing. If it is the key's owner, only the body
+    /// shows it.
     Unproven { address: Option<IpAddr>, access_key_id: String },
 }
 
@@ -90,13 +93,15 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// Memory of `most` bytes, of which a holder alone gets half. Bodies may come at any rate, but may not stand still.
+    /// Memory of `most` bytes, of which a holder alone gets half. Bodies may come at any rate, but may not
+    /// stand still.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { shares: Shares::new(most), least: 1, window: WINDOW, metrics: None }
     }
 
-    /// This memory with a least rate: a body that has fewer than `per_second` bytes a second, on the average of ten seconds, is not read on.
+    /// This memory with a least rate: a body that has fewer than `per_second` bytes a second, on the average
+    /// of ten seconds, is not read on.
     #[must_use]
     pub fn with_least_rate(self, per_second: usize) -> Self {
         let least = per_second.saturating_mul(WINDOW.as_secs() as usize).max(1);
@@ -121,8 +126,9 @@ impl Bodies {
         self.shares.open(holder)
     }
 
-    /// Reads the body of a request whose head was looked at: `admitted` says who asks, or why the request is refused, and `holder`
-    /// whose memory the body takes. The body of a refused request is not kept. `longest` is the most bytes of this body.
+    /// Reads the body of a request whose head was looked at: `admitted` says who asks, or why the request is
+    /// refused, and `holder` whose memory the body takes. The body of a refused request is not kept.
+    /// `longest` is the most bytes of this body.
     pub(crate) async fn read_if<T, E: From<Unread>>(
         &self,
         admitted: Result<T, E>,

@@ -1,8 +1,9 @@
 //! The bulk endpoint: `POST /bulk/v1/sign?key=KEY&scheme=SCHEME` signs thousands of digests in one request.
 //!
 //! `KEY` is a key of one of the [`Keyring`]s: a KMS key by its identifier or alias, or `transit/NAME` and
-//! `transit/NAME:VERSION`. `SCHEME` is `pss-sha256`, `pkcs1v15-sha512` and so on ([`scheme`]). The token goes in
-//! `Authorization: Bearer`. Its credential needs the right [`Right::Bulk`], and the permission to sign with the key.
+//! `transit/NAME:VERSION`. `SCHEME` is `pss-sha256`, `pkcs1v15-sha512` and so on ([`scheme`]). The token goes
+//! in `Authorization: Bearer`. Its credential needs the right [`Right::Bulk`], and the permission to sign
+//! with the key.
 //!
 //! # The request
 //!
@@ -15,24 +16,27 @@
 //!
 //! # The answer
 //!
-//! Answers come in the order of the digests while the request is still being sent, so that a client has to read while it
-//! writes. The service holds a few thousand digests of a stream at a time, and takes more when answers were read.
+//! Answers come in the order of the digests while the request is still being sent, so that a client has to
+//! read while it writes. The service holds a few thousand digests of a stream at a time, and takes more when
+//! answers were read.
 //!
-//! Digests side by side are answered by `application/x-modmill-signatures`. The header `modmill-signature-length` has the
-//! length L of a signature in bytes. The body is a sequence of frames. Numbers are little-endian.
+//! Digests side by side are answered by `application/x-modmill-signatures`. The header
+//! `modmill-signature-length` has the length L of a signature in bytes. The body is a sequence of frames.
+//! Numbers are little-endian.
 //!
 //! ```text
 //! u32 count >= 1 | count bytes: 0 if the item was signed, 1 if not | count * L bytes of signatures, zeros if not signed
 //! u32 0 | u8 status | u16 length | length bytes of text            the last frame
 //! ```
 //!
-//! A stream without the last frame was cut off. Its status is 0 if every digest was answered, and otherwise says why the
-//! stream ends here ([`Status`]).
+//! A stream without the last frame was cut off. Its status is 0 if every digest was answered, and otherwise
+//! says why the stream ends here ([`Status`]).
 //!
-//! Arrow is answered by Arrow: a column `signature` of binary values of fixed size, null where an item was not signed. A request
-//! that is wrong before its first signature is answered by a status and a text. An answer that has begun has no place for a
-//! text: it is cut off, without Arrow's end mark. A record batch has at most 64 MiB, and is not compressed. Columns other than
-//! `digest` are passed over, and dictionaries are refused.
+//! Arrow is answered by Arrow: a column `signature` of binary values of fixed size, null where an item was
+//! not signed. A request that is wrong before its first signature is answered by a status and a text. An
+//! answer that has begun has no place for a text: it is cut off, without Arrow's end mark. A record batch has
+//! at most 64 MiB, and is not compressed. Columns other than `digest` are passed over, and dictionaries are
+//! refused.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -100,8 +104,8 @@ pub enum KeyringError {
 
 /// Keys of one door, by name.
 pub trait Keyring: Send + Sync {
-    /// The key that `name` stands for, if it is one of this ring and `principal` may sign with it by `scheme`. `None` if the
-    /// ring has no such key.
+    /// The key that `name` stands for, if it is one of this ring and `principal` may sign with it by
+    /// `scheme`. `None` if the ring has no such key.
     fn signing_key<'a>(
         &'a self,
         principal: &'a Arc<Principal>,

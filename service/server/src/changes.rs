@@ -1,4 +1,5 @@
-//! Changes of what the service keeps: keys, policies, grants, names, credentials. Each is noted in the audit log.
+//! Changes of what the service keeps: keys, policies, grants, names, credentials. Each is noted in the audit
+//! log.
 
 use crate::audit::{Audit, Entry, Subject};
 use crate::batch::Origin;
@@ -53,7 +54,8 @@ pub(crate) fn check<E: Failure>(audit: Option<&Arc<Audit>>) -> Result<(), E> {
     }
 }
 
-/// Notes a change that was made, or was not. If the log cannot take it, the caller gets an error although the change was made.
+/// Notes a change that was made, or was not. If the log cannot take it, the caller gets an error although the
+/// change was made.
 pub(crate) async fn note<T, E: Failure>(
     audit: Option<&Arc<Audit>>,
     change: Change,
@@ -75,8 +77,8 @@ pub(crate) async fn note<T, E: Failure>(
     Err(E::unaudited(&failed))
 }
 
-/// Makes a change and notes it, unless there is nothing to note. It is brought to its end even if its client goes away, so that none
-/// is made without its line.
+/// Makes a change and notes it, unless there is nothing to note. It is brought to its end even if its client
+/// goes away, so that none is made without its line.
 pub(crate) async fn make<T: Send + 'static, E: Failure>(
     audit: Option<&Arc<Audit>>,
     change: impl Future<Output = (Option<Change>, Result<T, E>)> + Send + 'static,

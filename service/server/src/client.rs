@@ -95,7 +95,8 @@ impl From<FrameError> for ClientError {
 
 type RequestBody = BoxBody<Bytes, Infallible>;
 
-/// A connection to the bulk endpoint of a service. Clones share the connection, and may use it at the same time.
+/// A connection to the bulk endpoint of a service. Clones share the connection, and may use it at the same
+/// time.
 #[derive(Clone)]
 pub struct BulkClient {
     sender: SendRequest<RequestBody>,
@@ -107,8 +108,8 @@ pub struct BulkClient {
 pub type Answers = Pin<Box<dyn Stream<Item = Result<Signed, ClientError>> + Send>>;
 
 impl BulkClient {
-    /// Connects to the service at `address`, such as `https://signer.example:8443`. `token` is the token of a credential.
-    /// The connection is HTTP/2.
+    /// Connects to the service at `address`, such as `https://signer.example:8443`. `token` is the token of a
+    /// credential. The connection is HTTP/2.
     pub async fn connect(address: &str, token: &str, trust: &Trust) -> Result<Self, ClientError> {
         let mut authorization =
             HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| ClientError::Token)?;
@@ -139,8 +140,8 @@ impl BulkClient {
         Ok(signed.unwrap_or_default())
     }
 
-    /// Signs digests as they come. The pieces need not hold whole digests. Answers have to be read while digests are sent,
-    /// because the service stops to take digests when nobody reads.
+    /// Signs digests as they come. The pieces need not hold whole digests. Answers have to be read while
+    /// digests are sent, because the service stops to take digests when nobody reads.
     pub async fn sign_stream(
         &self,
         key: &str,

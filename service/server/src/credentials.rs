@@ -62,7 +62,8 @@ pub fn is_name(text: &str) -> bool {
     (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// Makes a credential for the principal `name` with `rights`. `now_ms` is the time in milliseconds since 1970.
+/// Makes a credential for the principal `name` with `rights`. `now_ms` is the time in milliseconds
+/// since 1970.
 pub async fn create(
     records: &Records,
     name: &str,
@@ -106,8 +107,8 @@ pub async fn revoke(records: &Records, access_key_id: &str) -> Result<(), Creden
 
 /// Finds credentials by their tokens.
 ///
-/// The map is looked up by the hash of a token of 32 random bytes. The time that this takes tells nothing about another
-/// token, because nobody can choose a token whose hash is near that of one he does not know.
+/// The map is looked up by the hash of a token of 32 random bytes. The time that this takes tells nothing
+/// about another token, because nobody can choose a token whose hash is near that of one he does not know.
 #[derive(Default)]
 pub struct CredentialIndex(RwLock<Index>);
 

@@ -10,8 +10,8 @@ use modmill_rsa::PrivateKey;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes of input from which work is handed to a thread that may block. Decoding and hashing less takes well under a
-/// millisecond.
+/// Bytes of input from which work is handed to a thread that may block. Decoding and hashing less takes well
+/// under a millisecond.
 const INLINE: usize = 64 << 10;
 
 /// The token of a request: `Authorization: Bearer TOKEN`.

@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Warns of the folder of the service's own files if others than its owner can write to it: they could put another master key or
-/// store there.
+/// Warns of the folder of the service's own files if others than its owner can write to it: they could put
+/// another master key or store there.
 pub(crate) fn warn_of_writers(folder: &Path) {
     if mode(folder) & 0o022 != 0 {
         tracing::warn!(

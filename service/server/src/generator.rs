@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 /// The number of keys that are generated at the same time. The engine's threads work on each.
 const RUNNING: usize = 2;
 
-/// The number of requests that wait for a key or for their turn. Each principal has a share of them. Who asks for more is told to
-/// come back.
+/// The number of requests that wait for a key or for their turn. Each principal has a share of them. Who asks
+/// for more is told to come back.
 const WAITING: usize = 128;
 
 /// The time after which a refused caller should come back.
@@ -71,8 +71,8 @@ impl Generator {
         self.run(principal, deadline, generate).await?.map_err(|error| Refused::Failed(error.to_string()))
     }
 
-    /// Runs long work of `principal` in its turn, on a thread that may take its time. A client that goes away does not stop it, so
-    /// that the work itself holds its place.
+    /// Runs long work of `principal` in its turn, on a thread that may take its time. A client that goes away
+    /// does not stop it, so that the work itself holds its place.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         principal: &Principal,

@@ -15,8 +15,8 @@ pub enum Refused {
     Lock(String),
 }
 
-/// Switches core dumps off, keeps other processes of the same user from reading this one's memory, and locks all memory, present
-/// and future. Returns what the system did not grant. Call it before secrets are read.
+/// Switches core dumps off, keeps other processes of the same user from reading this one's memory, and locks
+/// all memory, present and future. Returns what the system did not grant. Call it before secrets are read.
 #[must_use]
 pub fn harden() -> Vec<Refused> {
     let no_dumps = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })

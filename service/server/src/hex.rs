@@ -7,8 +7,8 @@ pub(crate) fn encode(octets: &[u8]) -> String {
     octets.iter().flat_map(|octet| [digit(octet >> 4), digit(*octet)]).collect()
 }
 
-/// Reads digits of either case into `octets`. Returns `None` if there is another character, or if there are not exactly as many
-/// digits as `octets` need.
+/// Reads digits of either case into `octets`. Returns `None` if there is another character, or if there are
+/// not exactly as many digits as `octets` need.
 pub(crate) fn decode(digits: &[u8], octets: &mut [u8]) -> Option<()> {
     if digits.len() != 2 * octets.len() {
         return None;

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Longer times, about 73 minutes, are counted in the last bucket.
 const MOST_BITS: u32 = 42;
 
-/// Counts of durations, with `1 << FINE` buckets for each power of two. A quantile is too large by at most one part in `1 << FINE`,
-/// and never too small.
+/// Counts of durations, with `1 << FINE` buckets for each power of two. A quantile is too large by at most
+/// one part in `1 << FINE`, and never too small.
 #[derive(Debug, Clone, Default)]
 pub struct Histogram<const FINE: u32 = 6> {
     /// Counts of buckets up to that of the longest duration.

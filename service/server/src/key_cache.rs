@@ -31,8 +31,8 @@ struct Kept {
     used: AtomicU64,
 }
 
-/// Private keys by the identifier of their material, which never has other material. Reading a key takes as long as many
-/// signatures: it is checked, and its constants are computed.
+/// Private keys by the identifier of their material, which never has other material. Reading a key takes as
+/// long as many signatures: it is checked, and its constants are computed.
 #[derive(Default)]
 pub struct KeyCache {
     kept: RwLock<HashMap<String, Kept>>,
@@ -51,8 +51,8 @@ impl KeyCache {
         Some(Arc::clone(&kept.key))
     }
 
-    /// The key of `material_id`, whose PKCS #8 document is `der`. A key that was not read already takes milliseconds, so that
-    /// asynchronous tasks call [`KeyCache::load`].
+    /// The key of `material_id`, whose PKCS #8 document is `der`. A key that was not read already takes
+    /// milliseconds, so that asynchronous tasks call [`KeyCache::load`].
     pub fn get(&self, material_id: &str, der: &SecretBytes) -> Result<Arc<PrivateKey>, KeyError> {
         if let Some(key) = self.cached(material_id) {
             return Ok(key);
@@ -86,8 +86,8 @@ impl KeyCache {
         self.kept.write().remove(material_id);
     }
 
-    /// Forgets the keys that were not used since the call that was [`IDLE_CALLS`] calls ago, among them those that another
-    /// process deleted. The program calls it every minute.
+    /// Forgets the keys that were not used since the call that was [`IDLE_CALLS`] calls ago, among them those
+    /// that another process deleted. The program calls it every minute.
     pub fn forget_unused(&self) {
         let mut marks = self.marks.lock();
         marks.push_back(self.uses.load(Ordering::Relaxed));

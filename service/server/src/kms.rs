@@ -66,7 +66,8 @@ pub fn router(service: Arc<Service>) -> Router {
     Router::new().route("/", post(handle)).fallback(elsewhere).with_state(service)
 }
 
-/// The answer to requests whose path no interface has. Clients of KMS, whose address was given a path, are told in their own form.
+/// The answer to requests whose path no interface has. Clients of KMS, whose address was given a path, are
+/// told in their own form.
 async fn elsewhere(request: Request<Body>) -> Response {
     if !request.headers().contains_key("x-amz-target") {
         return (StatusCode::NOT_FOUND, "there is nothing at this path\n").into_response();
@@ -96,8 +97,8 @@ async fn answer(
         skew_s: service.settings.skew_s,
         signed: &["x-amz-target", "x-amz-date"],
     };
-    // A head that names the hash of its body is verified before the body is read. Of another one all is checked that can be
-    // checked without the body, and its sender is not proven until then.
+    // A head that names the hash of its body is verified before the body is read. Of another one all is
+    // checked that can be checked without the body, and its sender is not proven until then.
     let verifier = &service.kms.verifier;
     let sender = verifier.sender(&service.records, &parts, &expected(service.clock.now_ms()));
     let holder = |sender: &Sender| match sender {

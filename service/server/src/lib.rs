@@ -1,7 +1,8 @@
 //! An RSA signing and decryption service: many clients, one batch.
 //!
-//! Requests come in through doors that people have clients for. Each door checks who asks and what for, and hands its
-//! private operations to one [`batch::Batcher`], which gathers those of all connections and computes them together.
+//! Requests come in through doors that people have clients for. Each door checks who asks and what for, and
+//! hands its private operations to one [`batch::Batcher`], which gathers those of all connections and
+//! computes them together.
 //!
 //! ```text
 //!  kms   transit   bulk   privacy_pass        doors: protocols, and who may do what

@@ -28,7 +28,8 @@ struct Bucket {
 }
 
 impl RateLimits {
-    /// Lets each principal ask `per_second` times a second, and `burst` times at once. 0 a second is no limit.
+    /// Lets each principal ask `per_second` times a second, and `burst` times at once. 0 a second is no
+    /// limit.
     #[must_use]
     pub fn new(per_second: u32, burst: u32) -> Self {
         let rate = f64::from(per_second);
@@ -51,8 +52,8 @@ impl RateLimits {
         self.take(principal, 1)
     }
 
-    /// Takes `count` tokens of a principal, or says after which time to try again. More tokens than a bucket holds are given by
-    /// a full one.
+    /// Takes `count` tokens of a principal, or says after which time to try again. More tokens than a bucket
+    /// holds are given by a full one.
     pub fn take(&self, principal: &Principal, count: usize) -> Result<(), Duration> {
         if self.rate == 0.0 {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The log of the process: lines that could not be written, and panics.
 //!
-//! A log that cannot be written is no reason to refuse a request. Lines that are lost are counted, and `/ready` and the metrics
-//! say how many.
+//! A log that cannot be written is no reason to refuse a request. Lines that are lost are counted, and
+//! `/ready` and the metrics say how many.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -54,8 +54,8 @@ impl MasterKey {
         Ok(Self(Source::Key(SecretBytes::random(KEY).map_err(SealError::from)?)))
     }
 
-    /// The key in the file at `path`: 32 bytes, or their text in hex or Base64. A file that others may read is reported in the
-    /// log.
+    /// The key in the file at `path`: 32 bytes, or their text in hex or Base64. A file that others may read
+    /// is reported in the log.
     pub fn read(path: &Path) -> Result<Self, MasterKeyError> {
         let unreadable = |reason| MasterKeyError::File { path: path.to_owned(), reason };
         let mut file = std::fs::File::open(path).map_err(unreadable)?;
@@ -80,11 +80,11 @@ impl MasterKey {
         std::str::from_utf8(bytes).ok().and_then(parse).ok_or_else(wrong)
     }
 
-    /// The key in the file at `path`, which is made with a new key and mode 0600 if it is absent. Of several processes that do
-    /// so at once, all get the same key.
+    /// The key in the file at `path`, which is made with a new key and mode 0600 if it is absent. Of several
+    /// processes that do so at once, all get the same key.
     ///
-    /// A store that is not empty has a key already: use [`MasterKey::read`] for it, so that a file that was lost is not
-    /// replaced by one that opens nothing. [`crate::records::is_new`] tells.
+    /// A store that is not empty has a key already: use [`MasterKey::read`] for it, so that a file that was
+    /// lost is not replaced by one that opens nothing. [`crate::records::is_new`] tells.
     pub fn read_or_create(path: &Path) -> Result<Self, MasterKeyError> {
         let bytes = Self::random()?.wrapping_key(None)?;
         let text = Zeroizing::new(STANDARD.encode(bytes.expose()));
@@ -96,7 +96,8 @@ impl MasterKey {
         }
     }
 
-    /// The key that `text` holds in hex or Base64. `what` names it in an error, such as the name of a variable.
+    /// The key that `text` holds in hex or Base64. `what` names it in an error, such as the name of a
+    /// variable.
     pub fn parse(text: &str, what: &str) -> Result<Self, MasterKeyError> {
         parse(text).ok_or_else(|| MasterKeyError::Form(what.to_owned()))
     }

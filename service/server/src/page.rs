@@ -1,6 +1,8 @@
-//! The live page at `/`: what the service does now and did in the last minutes, for people with the right to watch.
+//! The live page at `/`: what the service does now and did in the last minutes, for people with the right to
+//! watch.
 //!
-//! The page is one document without anything from elsewhere. Its script asks `/page/data` for figures each second.
+//! The page is one document without anything from elsewhere. Its script asks `/page/data` for figures each
+//! second.
 
 mod access;
 mod data;

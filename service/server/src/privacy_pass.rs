@@ -7,13 +7,13 @@
 //! | `POST /token-request` with `application/private-token-request` | one blind signature |
 //! | the same with `application/private-token-generic-batch-request` | many, as draft-ietf-privacypass-batched-tokens says |
 //!
-//! A batch is a length as a variable-length integer of QUIC and the token requests, one after the other. The answer is a
-//! length and, for each request, the byte 0, or the byte 1, the token type and the blind signature. A batch holds at most
-//! [`IssuerSettings::max_batch`] requests, and may be for several keys.
+//! A batch is a length as a variable-length integer of QUIC and the token requests, one after the other. The
+//! answer is a length and, for each request, the byte 0, or the byte 1, the token type and the blind
+//! signature. A batch holds at most [`IssuerSettings::max_batch`] requests, and may be for several keys.
 //!
-//! A request needs a bearer token whose credential has the right [`Right::Issue`], unless issuance is open. Tokens are
-//! limited by principal. What the issuer signs is blinded: it learns nothing about the tokens, so that whom it signs for is
-//! the only thing that it can limit.
+//! A request needs a bearer token whose credential has the right [`Right::Issue`], unless issuance is open.
+//! Tokens are limited by principal. What the issuer signs is blinded: it learns nothing about the tokens, so
+//! that whom it signs for is the only thing that it can limit.
 
 pub mod issuer;
 #[cfg(test)]
@@ -60,10 +60,11 @@ pub fn kinds(kinds: Kinds) -> Kinds {
 /// The operator's settings of the issuer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerSettings {
-    /// Whether anybody may ask for tokens. Then somebody in front of the service has to decide who gets how many.
+    /// Whether anybody may ask for tokens. Then somebody in front of the service has to decide who gets how
+    /// many.
     pub open_issuance: bool,
-    /// Tokens that a principal gets in a second; 0 is no limit. If issuance is open, all who ask without a token of their own
-    /// are one principal.
+    /// Tokens that a principal gets in a second; 0 is no limit. If issuance is open, all who ask without a
+    /// token of their own are one principal.
     pub tokens_per_second: u32,
     /// Tokens that a principal gets at once after it asked for none.
     pub burst: u32,

@@ -1,7 +1,7 @@
 //! Documents: keys, names, rights. All of them are in memory, sealed copies are in the store.
 //!
-//! Reading never waits. A change is sealed, committed to the store, and then seen by everybody. Changes that other replicas
-//! commit to the same store come in by [`Records::refresh`], which [`Records::follow`] calls.
+//! Reading never waits. A change is sealed, committed to the store, and then seen by everybody. Changes that
+//! other replicas commit to the same store come in by [`Records::refresh`], which [`Records::follow`] calls.
 
 mod changes;
 mod header;
@@ -72,7 +72,8 @@ struct DataKey {
 /// All documents of a store.
 pub struct Records {
     store: Arc<dyn Store>,
-    /// The master keys that headers are opened with. None: the data key was given, and headers are not looked at.
+    /// The master keys that headers are opened with. None: the data key was given, and headers are not looked
+    /// at.
     masters: RwLock<Vec<MasterKey>>,
     data_key: RwLock<DataKey>,
     kinds: Kinds,
@@ -96,8 +97,8 @@ impl Records {
         Ok(records)
     }
 
-    /// Reads every document of `store`, whose data key one of `masters` opens. An empty store gets a data key, which the first
-    /// of `masters` wraps.
+    /// Reads every document of `store`, whose data key one of `masters` opens. An empty store gets a data
+    /// key, which the first of `masters` wraps.
     pub async fn unlock(
         store: Arc<dyn Store>,
         masters: Vec<MasterKey>,
@@ -136,8 +137,8 @@ impl Records {
         self.masters.write().push(master);
     }
 
-    /// Seals all documents anew under the master key `new`, as [`reseal`] does, while this process makes no other changes.
-    /// Returns how many documents there are.
+    /// Seals all documents anew under the master key `new`, as [`reseal`] does, while this process makes no
+    /// other changes. Returns how many documents there are.
     pub async fn reseal(&self, new: &MasterKey) -> Result<usize, RecordsError> {
         let _order = self.order.lock().await;
         let old = self.masters.read().clone();
@@ -163,19 +164,21 @@ impl Records {
         range.filter_map(|(_, held)| Arc::clone(&held.document).downcast().ok()).collect()
     }
 
-    /// The number of the last commit that is in memory. What was derived from documents is still right while it is the same.
+    /// The number of the last commit that is in memory. What was derived from documents is still right while
+    /// it is the same.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen.load(Ordering::Acquire)
     }
 
-    /// Changes documents: `decide` reads them and says what to change. It is called again if another change comes first, so
-    /// it must not do anything else.
+    /// Changes documents: `decide` reads them and says what to change. It is called again if another change
+    /// comes first, so it must not do anything else.
     pub async fn change<T, E: From<RecordsError>>(
         &self,
         mut decide: impl FnMut(&Self) -> Result<(Changes, T), E>,
     ) -> Result<T, E> {
-        // Nothing is taken over between the reading by `decide` and the commit, so that `decide` has read the versions it depends on.
+        // Nothing is taken over between the reading by `decide` and the commit, so that `decide` has read the
+        // versions it depends on.
         let _order = self.order.lock().await;
         if self.unfinished.load(Ordering::Acquire) {
             self.take_over().await?;
@@ -196,7 +199,8 @@ impl Records {
                     return Ok(answer);
                 }
                 Err(StoreError::Conflict) => {
-                    // Without a pause of random length, two that take turns would go on so, and one of them would always be late.
+                    // Without a pause of random length, two that take turns would go on so, and one of them
+                    // would always be late.
                     let pause = PAUSE.mul_f64(f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX));
                     tokio::time::sleep(pause).await;
                     self.take_over().await?;
@@ -223,7 +227,8 @@ impl Records {
         let held = self.held.read();
         let version = |kind, id: &str| held.get(&(kind, id.to_owned())).map(|held| held.version);
         let mut changes = changes.seal(&sealer, version)?;
-        // Should the store be sealed anew meanwhile, this commit must not add something that was sealed with the old key.
+        // Should the store be sealed anew meanwhile, this commit must not add something that was sealed with
+        // the old key.
         changes.push(header::change(header, Write::Keep));
         Ok(changes)
     }

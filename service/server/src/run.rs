@@ -312,7 +312,8 @@ impl Running {
 fn engine(config: &Config) -> Result<Engine, modmill::Error> {
     match &config.engine.backend[..] {
         "cpu" => Engine::builder().backend(Backend::Cpu).build(),
-        // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it failed.
+        // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it
+        // failed.
         _ => Engine::builder().fallback(false).build(),
     }
 }

@@ -9,10 +9,11 @@ pub struct Settings {
     pub account: String,
     /// How far the time of a signed request may be from the server's, in seconds.
     pub skew_s: u64,
-    /// How long a replica says that it is ready although it cannot reach the store, in seconds. Meanwhile it does not see what others
-    /// change: new keys, revoked grants.
+    /// How long a replica says that it is ready although it cannot reach the store, in seconds. Meanwhile it
+    /// does not see what others change: new keys, revoked grants.
     pub stale_s: u64,
-    /// The time that a request may take before it is answered with an error that clients retry, in milliseconds.
+    /// The time that a request may take before it is answered with an error that clients retry, in
+    /// milliseconds.
     pub deadline_ms: u64,
     /// The path that the transit engine is mounted at.
     pub transit_mount: String,

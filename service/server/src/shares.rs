@@ -1,7 +1,7 @@
 //! Room that many draw from, such that nobody can take all of it.
 //!
-//! A holder may take more as long as no less stays free than it has then. So a lone holder gets half of the room, two get a third
-//! each, and who comes last finds room, whatever the others hold.
+//! A holder may take more as long as no less stays free than it has then. So a lone holder gets half of the
+//! room, two get a third each, and who comes last finds room, whatever the others hold.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -54,7 +54,8 @@ pub(crate) struct Share<K: Clone + Eq + Hash> {
 }
 
 impl<K: Clone + Eq + Hash> Share<K> {
-    /// Takes as much as is missing to `units`. Returns whether there was room; without room the share stays as it is.
+    /// Takes as much as is missing to `units`. Returns whether there was room; without room the share stays
+    /// as it is.
     pub(crate) fn grow_to(&mut self, units: usize) -> bool {
         let more = units.saturating_sub(self.units);
         if more == 0 {

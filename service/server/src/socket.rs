@@ -1,8 +1,10 @@
-//! The socket for programs on the same machine: the OpenSSL provider and others that hold no keys of their own.
+//! The socket for programs on the same machine: the OpenSSL provider and others that hold no keys of their
+//! own.
 //!
-//! Frames are those of [`modmill_client::wire`]. Whoever connects needs the permission to open the socket's file, and a token of a
-//! credential with the right `bulk`. A key is used as at the bulk endpoint: the credential also needs the permission to sign with
-//! it. The permission is looked up for every signature, so that one that is taken back ends at once.
+//! Frames are those of [`modmill_client::wire`]. Whoever connects needs the permission to open the socket's
+//! file, and a token of a credential with the right `bulk`. A key is used as at the bulk endpoint: the
+//! credential also needs the permission to sign with it. The permission is looked up for every signature, so
+//! that one that is taken back ends at once.
 
 use crate::batch::{PrivateTask, Refused};
 use crate::bulk::{Keyring, KeyringError, SigningKey};
@@ -24,7 +26,8 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Requests of one connection that are under way at the same time. Further ones are read when some are answered.
+/// Requests of one connection that are under way at the same time. Further ones are read when some are
+/// answered.
 const UNDER_WAY: usize = 1024;
 
 /// How long a connection has to say who it is.
@@ -44,7 +47,8 @@ impl Socket {
         Arc::new(Self { service, rings })
     }
 
-    /// Takes connections, at most `limit` at a time, until `stopped` says true. Requests under way then have `drain` to be answered.
+    /// Takes connections, at most `limit` at a time, until `stopped` says true. Requests under way then have
+    /// `drain` to be answered.
     pub(crate) async fn listen(
         self: Arc<Self>,
         listener: UnixListener,

@@ -1,7 +1,7 @@
 //! The stores of sealed documents.
 //!
-//! A store is a table of rows with a sequence number that every commit raises by one. Commits are atomic: a process that is
-//! killed at any moment leaves the rows before a commit or the rows after it.
+//! A store is a table of rows with a sequence number that every commit raises by one. Commits are atomic: a
+//! process that is killed at any moment leaves the rows before a commit or the rows after it.
 
 mod embedded;
 mod memory;
@@ -63,7 +63,8 @@ pub enum StoreError {
     /// The store cannot be reached or written at present: a database that restarts, a full disk.
     #[error("the store is not available: {0}")]
     Unavailable(String),
-    /// The way to the store broke while it made the changes, and it could not be asked since: all of them were made, or none.
+    /// The way to the store broke while it made the changes, and it could not be asked since: all of them
+    /// were made, or none.
     #[error("whether the change was made is not known: {0}")]
     Unknown(String),
     /// A name that not every store can hold.
@@ -76,14 +77,15 @@ pub enum StoreError {
 
 /// A table of sealed documents. Calls may wait for a disk or a network, and are safe from any task.
 pub trait Store: Send + Sync {
-    /// Every row that was written after commit `since`, deleted ones included, and the number of the last commit. Rows of
-    /// one commit appear together. Rows that were deleted before the process opened the store may be left out.
+    /// Every row that was written after commit `since`, deleted ones included, and the number of the last
+    /// commit. Rows of one commit appear together. Rows that were deleted before the process opened the store
+    /// may be left out.
     fn changes(&self, since: u64) -> BoxFuture<'_, Result<(Vec<Row>, u64), StoreError>>;
 
-    /// Makes all changes, or none if a row does not have its expected version, or if `last` is given and is not the number of
-    /// the last commit. Returns the number of the commit. The changes are on disk when this returns. Of several changes of
-    /// one row, each depends on the version before the commit, and the last one counts. Every error but
-    /// [`StoreError::Unknown`] says that nothing was changed.
+    /// Makes all changes, or none if a row does not have its expected version, or if `last` is given and is
+    /// not the number of the last commit. Returns the number of the commit. The changes are on disk when this
+    /// returns. Of several changes of one row, each depends on the version before the commit, and the last
+    /// one counts. Every error but [`StoreError::Unknown`] says that nothing was changed.
     fn commit_if(&self, last: Option<u64>, changes: Vec<Change>) -> BoxFuture<'_, Result<u64, StoreError>>;
 
     /// Makes all changes as [`Store::commit_if`] does, whatever the number of the last commit is.
@@ -91,7 +93,8 @@ pub trait Store: Send + Sync {
         self.commit_if(None, changes)
     }
 
-    /// Waits until another process may have committed something. A store that only this process writes waits forever.
+    /// Waits until another process may have committed something. A store that only this process writes waits
+    /// forever.
     fn watch(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }

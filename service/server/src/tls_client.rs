@@ -42,7 +42,8 @@ impl Roots<'_> {
     }
 }
 
-/// A TLS client that checks servers by the certificates of `roots` and offers `protocols` to them. The error says which file cannot be used.
+/// A TLS client that checks servers by the certificates of `roots` and offers `protocols` to them. The error
+/// says which file cannot be used.
 pub fn config(roots: Roots<'_>, protocols: &[&str]) -> Result<ClientConfig, String> {
     let roots = roots.load()?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -1,17 +1,18 @@
 //! The transit interface of HashiCorp's Vault, for RSA keys.
 //!
-//! Paths, parameters, answers and errors are those of Vault's documentation, so that its clients work with the address of
-//! this service. Keys sign, verify, encrypt and decrypt, alone or in batches (`batch_input`). A batch is one call of the
-//! [`crate::batch::Batcher`].
+//! Paths, parameters, answers and errors are those of Vault's documentation, so that its clients work with
+//! the address of this service. Keys sign, verify, encrypt and decrypt, alone or in batches (`batch_input`).
+//! A batch is one call of the [`crate::batch::Batcher`].
 //!
 //! What differs from Vault:
 //!
-//! * Keys are RSA keys of 2048, 3072 or 4096 bits. Other types, derivation, HMAC, data keys, backups of single keys and
-//!   automatic rotation are refused.
+//! * Keys are RSA keys of 2048, 3072 or 4096 bits. Other types, derivation, HMAC, data keys, backups of
+//!   single keys and automatic rotation are refused.
 //! * SHA-1 signs nothing, and `hash_algorithm` cannot be `none`.
 //! * There is one mount, whose name is configured, and no namespace.
 //! * `encrypt` does not create a key that is missing.
-//! * A ciphertext that does not decrypt is an error 400, where Vault answers 500, which clients would try again.
+//! * A ciphertext that does not decrypt is an error 400, where Vault answers 500, which clients would try
+//!   again.
 //! * A batch has at most 65536 items, and a body at most 32 MiB.
 //! * The right `transit` of a credential allows every operation. There are no policies by path.
 
@@ -133,7 +134,8 @@ impl FromRequest<Arc<Transit>> for Call {
     }
 }
 
-/// Whether a text may be the path of a mount: segments without patterns, the first of which is none of Vault's own.
+/// Whether a text may be the path of a mount: segments without patterns, the first of which is none of
+/// Vault's own.
 pub(crate) fn is_mount(text: &str) -> bool {
     let segment = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -12,8 +12,8 @@ pub(crate) fn random() -> Result<String, getrandom::Error> {
     Ok(marked(octets))
 }
 
-/// An identifier of a request. It names the request in logs, so that a request is served even if there are no random bits: it is
-/// then named by the time and a number.
+/// An identifier of a request. It names the request in logs, so that a request is served even if there are no
+/// random bits: it is then named by the time and a number.
 pub(crate) fn of_request() -> Arc<str> {
     random()
         .unwrap_or_else(|error| {

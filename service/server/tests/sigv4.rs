@@ -61,7 +61,8 @@ fn suite() -> Suite {
     serde_json::from_str(include_str!("vectors/aws-sig-v4-test-suite.json")).unwrap()
 }
 
-/// The first has a header on several lines, which today's HTTP does not have. The second signs a header that it does not have.
+/// The first has a header on several lines, which today's HTTP does not have. The second signs a header that
+/// it does not have.
 const LEFT_OUT: [&str; 2] = ["get-header-value-multiline", "get-vanilla-with-session-token"];
 
 #[test]

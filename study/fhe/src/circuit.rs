@@ -1,8 +1,8 @@
 //! Circuits of gates, and their evaluation by a scheme.
 //!
-//! A [`Circuit`] is made by a [`Builder`], or from an [`Expression`] such as `"a < b ? a : b"`. A [`Plan`] decides, before
-//! anything is computed, in which batches a [`Scheme`] computes the gates and which bits it recrypts, so that no bit ever
-//! has too much noise. [`evaluate()`] runs the plan.
+//! A [`Circuit`] is made by a [`Builder`], or from an [`Expression`] such as `"a < b ? a : b"`. A [`Plan`]
+//! decides, before anything is computed, in which batches a [`Scheme`] computes the gates and which bits it
+//! recrypts, so that no bit ever has too much noise. [`evaluate()`] runs the plan.
 //!
 //! ```
 //! use modmill_fhe::circuit::{Expression, PlainScheme, Plan, evaluate};
@@ -143,8 +143,8 @@ impl Circuit {
         }
     }
 
-    /// Computes the circuit on bits in the clear: all input words one after the other, lowest bits first. `None` if their
-    /// number is not that of the inputs.
+    /// Computes the circuit on bits in the clear: all input words one after the other, lowest bits first.
+    /// `None` if their number is not that of the inputs.
     pub fn compute(&self, input: &[bool]) -> Option<Vec<bool>> {
         if input.len() != self.inputs.iter().map(|word| word.width).sum::<usize>() {
             return None;

@@ -1,7 +1,7 @@
 //! The scheme of Gentry and Halevi ("Implementing Gentry's fully-homomorphic encryption scheme", 2011).
 //!
-//! **Its published parameters are broken** (M. S. Lee, eprint 2011/567: even the large setting falls within days). It
-//! is here for study and measurement, not for protection.
+//! **Its published parameters are broken** (M. S. Lee, eprint 2011/567: even the large setting falls within
+//! days). It is here for study and measurement, not for protection.
 //!
 //! A ciphertext is an integer modulo d, of 785 thousand to 12.6 million bits, that encrypts one bit. Sums and
 //! products modulo d are XOR and AND of the bits, and each adds to a noise that must stay below a bound.

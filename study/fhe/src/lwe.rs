@@ -1,8 +1,10 @@
-//! The leveled scheme from learning with errors: bits in vectors modulo a number of about 1024 bits, all in residues.
+//! The leveled scheme from learning with errors: bits in vectors modulo a number of about 1024 bits, all in
+//! residues.
 //!
-//! [`Parameters`] fix dimension, samples and moduli. [`SecretKey`] decrypts, [`PublicKey`] with an [`Encryptor`] encrypts
-//! batches of bits, and [`EvaluationKey`] with an [`Evaluator`] adds and multiplies them. A bound of the noise is computed
-//! before every operation; what would not decrypt is an error, and nothing is computed.
+//! [`Parameters`] fix dimension, samples and moduli. [`SecretKey`] decrypts, [`PublicKey`] with an
+//! [`Encryptor`] encrypts batches of bits, and [`EvaluationKey`] with an [`Evaluator`] adds and multiplies
+//! them. A bound of the noise is computed before every operation; what would not decrypt is an error, and
+//! nothing is computed.
 //!
 //! ```
 //! use modmill::{Engine, Placement};

@@ -13,8 +13,8 @@ pub enum Kind {
     Improved,
 }
 
-/// A stage of a transform. It works over one hexadecimal digit of the positions: a group is the 16 positions that differ in
-/// this digit alone, and a lane is a value of the digit.
+/// A stage of a transform. It works over one hexadecimal digit of the positions: a group is the 16 positions
+/// that differ in this digit alone, and a lane is a value of the digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stage {
     /// The direction of the transform.
@@ -59,8 +59,8 @@ impl Design {
         Self { kind: Kind::Improved, stages: 4, digit_bits: 24, latency: 23, gap: 0, resolve: 5 }
     }
 
-    /// This design with `stages` stages. Below four stages the pipeline is longer than a stage's head start, so
-    /// that every stage waits for the one before.
+    /// This design with `stages` stages. Below four stages the pipeline is longer than a stage's head start,
+    /// so that every stage waits for the one before.
     #[must_use]
     pub const fn with_stages(self, stages: u32) -> Self {
         let gap = match (self.kind, stages) {
@@ -164,7 +164,8 @@ impl Design {
         self.sequence().into_iter().map(|stage| (self.steps(stage) + self.gap) as u64).sum()
     }
 
-    /// The cycles of one product alone: from the first beat that goes in to the last that comes out, both counted.
+    /// The cycles of one product alone: from the first beat that goes in to the last that comes out, both
+    /// counted.
     #[must_use]
     pub fn product_cycles(&self) -> u64 {
         let start = match self.kind {

@@ -1,4 +1,5 @@
-//! Pictures as SVG: what the parts of a machine did, the ports of a bank around the border of two stages, and designs compared.
+//! Pictures as SVG: what the parts of a machine did, the ports of a bank around the border of two stages, and
+//! designs compared.
 
 mod canvas;
 mod pareto;

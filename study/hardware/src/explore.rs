@@ -1,7 +1,7 @@
 //! Designs compared with each other: cycles, memories, multipliers, estimated area and time.
 //!
-//! A design is a number of points, a radix, a number of units and a digit. Its cycles are those of the improved schedule. Its
-//! area is estimated from the thesis's figures for 90 nm (section 5.6), before layout.
+//! A design is a number of points, a radix, a number of units and a digit. Its cycles are those of the
+//! improved schedule. Its area is estimated from the thesis's figures for 90 nm (section 5.6), before layout.
 
 use modmill_core::goldilocks::digit_bits;
 
@@ -13,8 +13,8 @@ const ROM_BANK: f64 = 0.154;
 const BANK_BITS: f64 = 4096.0 * 64.0;
 /// Square millimetres of a radix-16 unit (table 5.1).
 const RADIX16_UNIT: f64 = 2.2;
-/// Square millimetres of a modular multiplier with its share of control: what table 5.1's processor of 20.7 has besides the
-/// unit and 16 banks, divided among 16.
+/// Square millimetres of a modular multiplier with its share of control: what table 5.1's processor of 20.7
+/// has besides the unit and 16 banks, divided among 16.
 const MULTIPLIER: f64 = (20.7 - RADIX16_UNIT - 16.0 * RAM_BANK) / 16.0;
 
 /// Cycles of the resolver's pipeline and of the controller's start (`DESIGN.md`).
@@ -99,8 +99,8 @@ fn stages(points: usize, radix: usize) -> Vec<usize> {
     whole.chain((bits % step != 0).then(|| 1 << (bits % step))).collect()
 }
 
-/// Cycles of a stage: groups of `radix` points, one group for each unit and cycle, if the banks can serve it. Fewer banks than the
-/// radix give that many words a cycle.
+/// Cycles of a stage: groups of `radix` points, one group for each unit and cycle, if the banks can serve it.
+/// Fewer banks than the radix give that many words a cycle.
 fn stage_cycles(points: usize, radix: usize, units: usize, banks: usize) -> u64 {
     // A stage of a smaller radix takes several groups side by side in one unit.
     let words = banks.min(radix) * units;
@@ -155,8 +155,8 @@ pub fn thesis_area() -> f64 {
     2.0 * (RADIX16_UNIT + 16.0 * RAM_BANK + 16.0 * MULTIPLIER) + 30.0 * ROM_BANK
 }
 
-/// All designs of the query that can multiply its operands, by interval and area. Designs whose points or digits are too few for the
-/// operands are left out.
+/// All designs of the query that can multiply its operands, by interval and area. Designs whose points or
+/// digits are too few for the operands are left out.
 ///
 /// ```
 /// use modmill_hardware::explore::{Query, explore};

@@ -1,7 +1,7 @@
 //! Powers of two in the field of `p = 2^64 - 2^32 + 1`, as the hardware computes them (section 5.2).
 //!
-//! `2^192 = 1` modulo p. In words of 192 bits a product by a power of two is a rotation, and a carry out of the
-//! top comes back in at the bottom.
+//! `2^192 = 1` modulo p. In words of 192 bits a product by a power of two is a rotation, and a carry out of
+//! the top comes back in at the bottom.
 
 use modmill_core::goldilocks::{self, reduce_wide};
 

@@ -1,8 +1,9 @@
 //! Cycle-accurate models of hardware multipliers for long integers.
 //!
-//! [`Multiplier`] is the 768-Kbit multiplier of chapter 5 of the thesis on FHE accelerators, or an improved one with the same two
-//! radix-16 units: [`Design::thesis`] takes 41 146 cycles for a product, [`Design::improved`] 30 726, and 24 576 in a steady stream, which is the bound
-//! for two units. [`ModularMultiplier`] is chapter 7's modular multiplier.
+//! [`Multiplier`] is the 768-Kbit multiplier of chapter 5 of the thesis on FHE accelerators, or an improved
+//! one with the same two radix-16 units: [`Design::thesis`] takes 41 146 cycles for a product,
+//! [`Design::improved`] 30 726, and 24 576 in a steady stream, which is the bound for two units.
+//! [`ModularMultiplier`] is chapter 7's modular multiplier.
 //!
 //! The models clock banks, ports, pipelines and control. An access that the hardware could not serve is an
 //! error. `DESIGN.md` fixes the machines cycle by cycle, and the project's RTL is compared with these models.

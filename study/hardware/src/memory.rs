@@ -1,8 +1,10 @@
-//! Memories of several banks, each with one port that reads and one that writes, or with a single port for both.
+//! Memories of several banks, each with one port that reads and one that writes, or with a single port for
+//! both.
 //!
-//! The machines write every word once and read it once. A memory therefore knows whether a word is waiting to be
-//! read, and refuses every access that a schedule must not make: a second use of a port in one cycle, a read of a word that is still on
-//! its way, a write over a word that nobody has read, and a read and a write of one row in the same cycle.
+//! The machines write every word once and read it once. A memory therefore knows whether a word is waiting to
+//! be read, and refuses every access that a schedule must not make: a second use of a port in one cycle, a
+//! read of a word that is still on its way, a write over a word that nobody has read, and a read and a write
+//! of one row in the same cycle.
 
 use crate::error::{Access, Error, Port};
 

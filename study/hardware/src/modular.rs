@@ -57,7 +57,8 @@ impl ModularProduct {
     }
 }
 
-/// The modular multiplier of chapter 7 for one modulus: one radix-16 unit, eight modular multipliers, memories of 32 banks.
+/// The modular multiplier of chapter 7 for one modulus: one radix-16 unit, eight modular multipliers,
+/// memories of 32 banks.
 ///
 /// ```
 /// use modmill_hardware::{Form, ModularMultiplier};
@@ -91,7 +92,8 @@ impl ModularMultiplier {
     ///
     /// # Errors
     ///
-    /// [`Error::Design`] for other digits, [`Error::Modulus`] for an even modulus or 1, [`Error::OperandTooLong`] for one that is too long.
+    /// [`Error::Design`] for other digits, [`Error::Modulus`] for an even modulus or 1,
+    /// [`Error::OperandTooLong`] for one that is too long.
     pub fn new(digit_bits: u32, modulus: &[u64]) -> Result<Self, Error> {
         if ![16, 24].contains(&digit_bits) {
             return Err(Error::Design(format!("digits have 16 or 24 bits, not {digit_bits}")));
@@ -129,7 +131,8 @@ impl ModularMultiplier {
         if borrow == 0 { Err(Error::NotReduced(name)) } else { Ok(digits) }
     }
 
-    /// Leaves the transform of `y` in memory Y for products in the form [`Form::Prepared`]. Returns the cycles.
+    /// Leaves the transform of `y` in memory Y for products in the form [`Form::Prepared`]. Returns the
+    /// cycles.
     ///
     /// # Errors
     ///

@@ -199,7 +199,8 @@ impl Multiplier {
         Ok(())
     }
 
-    /// Clocks the machine with open ports until `count` products have left in all. `progress` is called with the cycle now and then.
+    /// Clocks the machine with open ports until `count` products have left in all. `progress` is called with
+    /// the cycle now and then.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ pub enum Direction {
     Inverse,
 }
 
-/// The transform of 16 points, canonical: `X_k = sum x_j 4096^(j k)` (equation 5.2), or with `4096^(-j k)` in the inverse
-/// direction. `4096 = 2^12` is the root of order 16. Inputs are any words of 64 bits.
+/// The transform of 16 points, canonical: `X_k = sum x_j 4096^(j k)` (equation 5.2), or with `4096^(-j k)` in
+/// the inverse direction. `4096 = 2^12` is the root of order 16. Inputs are any words of 64 bits.
 ///
 /// ```
 /// use modmill_hardware::{Direction, radix16};

@@ -1,7 +1,8 @@
 //! The carry resolver (section 5.5): sums of a convolution, several a cycle, to digits.
 //!
-//! A sum v has several digits of b bits: `v = v[0] + 2^b v[1] + 2^2b v[2] + ...`. Column i adds digit k of sum i - k. Then carries between
-//! columns are at most 1, and a look-ahead over all columns of a word finds them at once (equation 5.7).
+//! A sum v has several digits of b bits: `v = v[0] + 2^b v[1] + 2^2b v[2] + ...`. Column i adds digit k of
+//! sum i - k. Then carries between columns are at most 1, and a look-ahead over all columns of a word finds
+//! them at once (equation 5.7).
 
 /// A carry resolver, with the state that it keeps from one word to the next.
 #[derive(Debug, Clone)]

@@ -1,4 +1,5 @@
-//! The stages of a transform: which groups they issue, where their words are, and what they are multiplied by.
+//! The stages of a transform: which groups they issue, where their words are, and what they are multiplied
+//! by.
 
 use crate::design::{Design, Kind, Stage};
 use crate::radix16::{Direction, RADIX};
@@ -37,7 +38,8 @@ impl Design {
         }
     }
 
-    /// The units that work on groups of their own in `stage`. In forward stages both units do the same group, of two operands.
+    /// The units that work on groups of their own in `stage`. In forward stages both units do the same group,
+    /// of two operands.
     #[must_use]
     pub fn units(&self, stage: Stage) -> usize {
         match (self.kind, stage.direction) {
@@ -92,8 +94,9 @@ impl Design {
         base | lane << (4 * stage.digit)
     }
 
-    /// The row of a position. With odd `parity` its digits are in the opposite order, in the improved multiplier: then the rows that
-    /// F1 writes first are those that the product before has already given out.
+    /// The row of a position. With odd `parity` its digits are in the opposite order, in the improved
+    /// multiplier: then the rows that F1 writes first are those that the product before has already given
+    /// out.
     #[must_use]
     pub fn row(&self, position: usize, parity: bool) -> usize {
         match self.kind == Kind::Improved && parity {
@@ -111,7 +114,8 @@ impl Design {
         }
     }
 
-    /// The place where `stage` reads `position` for `unit`, and writes it, unless [`is_product`](Self::is_product).
+    /// The place where `stage` reads `position` for `unit`, and writes it, unless
+    /// [`is_product`](Self::is_product).
     #[must_use]
     pub fn place(&self, stage: Stage, unit: usize, position: usize, parity: bool) -> Place {
         let memory = match stage.direction {
@@ -121,16 +125,16 @@ impl Design {
         Place { memory, bank: bank(position, self.stages), row: self.row(position, parity) }
     }
 
-    /// The bank and the row of digit `position` of an operand in an input buffer. The 16 digits of a beat have the same top digit, those of a
-    /// group of F1 the same lowest digit: in both cases all banks differ.
+    /// The bank and the row of digit `position` of an operand in an input buffer. The 16 digits of a beat
+    /// have the same top digit, those of a group of F1 the same lowest digit: in both cases all banks differ.
     #[must_use]
     pub fn buffer_place(&self, position: usize) -> (usize, usize) {
         let top = digit(position, self.stages - 1);
         ((top + digit(position, 0)) % RADIX, position / RADIX)
     }
 
-    /// Whether `stage` multiplies the transforms of the two operands: the last forward stage. It writes to the
-    /// [`product_memory`](Self::product_memory).
+    /// Whether `stage` multiplies the transforms of the two operands: the last forward stage. It writes to
+    /// the [`product_memory`](Self::product_memory).
     #[must_use]
     pub fn is_product(&self, stage: Stage) -> bool {
         stage.direction == Direction::Forward && stage.digit == 0
@@ -169,7 +173,8 @@ mod tests {
         both.into_iter().flat_map(|design| [2, 3, 4].map(|stages| design.with_stages(stages)))
     }
 
-    /// Every step of every stage reads every bank of a memory at most once, and a stage visits every position once.
+    /// Every step of every stage reads every bank of a memory at most once, and a stage visits every position
+    /// once.
     #[test]
     fn bank_maps_are_free_of_conflicts_in_every_step() {
         for design in designs() {
@@ -211,7 +216,8 @@ mod tests {
         assert!(conflicts);
     }
 
-    /// The stage that crosses the memories takes its lanes as `DESIGN.md` says: rotated by s, and halves exchanged.
+    /// The stage that crosses the memories takes its lanes as `DESIGN.md` says: rotated by s, and halves
+    /// exchanged.
     #[test]
     fn the_crossing_stage_is_a_rotation_and_an_exchange_of_halves() {
         let design = Design::improved();
@@ -229,7 +235,8 @@ mod tests {
         }
     }
 
-    /// A beat writes every bank of an input buffer once; a group of F1 reads eight banks, and all groups read every digit once.
+    /// A beat writes every bank of an input buffer once; a group of F1 reads eight banks, and all groups read
+    /// every digit once.
     #[test]
     fn input_buffers_are_free_of_conflicts() {
         for design in [2, 3, 4].map(|stages| Design::improved().with_stages(stages)) {

@@ -1,7 +1,7 @@
 //! Twiddle factors from a table of 1024 words.
 //!
-//! Let w be the root of order 65 536. `w^1024 = 8`, so that `w^e = w^(e mod 1024) 8^(e div 1024)`: a word of the table, rotated. The thesis
-//! has 30 tables of 4096 words (section 5.6); here every lane has one of 1024.
+//! Let w be the root of order 65 536. `w^1024 = 8`, so that `w^e = w^(e mod 1024) 8^(e div 1024)`: a word of
+//! the table, rotated. The thesis has 30 tables of 4096 words (section 5.6); here every lane has one of 1024.
 
 use crate::field::times_power_of_two;
 use modmill_core::goldilocks::{mul, root_of_unity};

@@ -83,7 +83,8 @@ fn products_of_768_kbit_are_exact_in_41146_and_30726_cycles() {
     }
 }
 
-/// In a stream a product leaves every 24 576 cycles, and the row order of odd products is as good as that of even ones.
+/// In a stream a product leaves every 24 576 cycles, and the row order of odd products is as good as that of
+/// even ones.
 #[test]
 fn a_stream_keeps_both_units_busy() {
     for stages in [2, 3, 4] {
@@ -152,7 +153,8 @@ fn back_pressure_changes_no_product() {
     }
 }
 
-/// The stages need no gap because the pipeline is short enough; with a longer one the model refuses the schedule.
+/// The stages need no gap because the pipeline is short enough; with a longer one the model refuses the
+/// schedule.
 #[test]
 fn a_pipeline_that_is_too_long_is_refused() {
     let run = |latency| {
@@ -163,7 +165,8 @@ fn a_pipeline_that_is_too_long_is_refused() {
         machine.run(2, |_| ())
     };
     assert_eq!(run(16), Ok(()));
-    // A result is read at least 128 cycles after the step that computes it, and must have been written before.
+    // A result is read at least 128 cycles after the step that computes it, and must have been written
+    // before.
     assert_eq!(run(127), Ok(()));
     assert!(matches!(run(128), Err(Error::ReadTooEarly(_))));
     assert!(matches!(run(15), Err(Error::Design(_))));
@@ -183,8 +186,8 @@ fn snapshots_hold_the_memories_after_every_stage() {
     let names: Vec<&str> = machine.snapshots().iter().map(|snapshot| snapshot.stage.as_str()).collect();
     assert_eq!(names, ["F1", "F2", "I1", "I2"]);
     let last = machine.snapshots().last().unwrap();
-    // Position n is in row n / 16: rows 0 to 7 of memory A and rows 8 to 15 of B have results. Position 0, in bank 0, has the
-    // only one that is not zero.
+    // Position n is in row n / 16: rows 0 to 7 of memory A and rows 8 to 15 of B have results. Position 0, in
+    // bank 0, has the only one that is not zero.
     let results = |memory: usize| {
         let words = last.memories[memory].iter().enumerate();
         words.filter(move |(index, _)| index % 16 / 8 == memory).map(|(_, &word)| word).collect::<Vec<u64>>()

@@ -1,4 +1,5 @@
-//! Figures of the thesis, recomputed: those that hold, and those that are printed wrongly (docs/notebook/hardware.md).
+//! Figures of the thesis, recomputed: those that hold, and those that are printed wrongly
+//! (docs/notebook/hardware.md).
 
 use modmill_core::goldilocks::{PRIME, pow, root_of_unity};
 use modmill_hardware::{Design, Form, ModularMultiplier};

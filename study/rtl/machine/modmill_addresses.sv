@@ -1,4 +1,5 @@
-// Rows of all banks of both memories for one step of one stage, and how far the banks are turned. Two registers deep.
+// Rows of all banks of both memories for one step of one stage, and how far the banks are turned. Two
+// registers deep.
 //
 // Register 1: the group's positions. Register 2: the rows.
 module modmill_addresses #(

@@ -1,5 +1,5 @@
-// A memory bank with one read port and one write port. Data follow the read address by one cycle. A row must not be
-// read in the cycle in which it is written.
+// A memory bank with one read port and one write port. Data follow the read address by one cycle. A row must
+// not be read in the cycle in which it is written.
 module modmill_bank #(
     parameter integer WIDTH = 64,
     parameter integer ADDRESS = 12,

@@ -1,9 +1,10 @@
 // Sequence of stages, of the memories' reads and of the resolver's.
 //
-// Stages begin when both input buffers are full. `issue`, `stage`, `step` and `parity` are those of the current cycle. What is read from the memories is
-// known AHEAD cycles before: the first stage reads the input buffers, so that a second sequence, which leaves out its first AHEAD
-// steps, is never late. The cycle after the last stage (and its gap) begins the reading of the result, row by row: a row is a group of the stage over
-// digit 0. The first stage of the next product may run in the same cycles.
+// Stages begin when both input buffers are full. `issue`, `stage`, `step` and `parity` are those of the
+// current cycle. What is read from the memories is known AHEAD cycles before: the first stage reads the input
+// buffers, so that a second sequence, which leaves out its first AHEAD steps, is never late. The cycle after
+// the last stage (and its gap) begins the reading of the result, row by row: a row is a group of the stage
+// over digit 0. The first stage of the next product may run in the same cycles.
 module modmill_control #(
     parameter integer STAGES = 4,
     parameter integer GAP = 0,

@@ -1,7 +1,9 @@
-// Exponents of one unit's group, e_j = base + j slope for j = 0 .. 15; see modmill_exponents. Four registers deep.
+// Exponents of one unit's group, e_j = base + j slope for j = 0 .. 15; see modmill_exponents. Four registers
+// deep.
 //
-// Register 1: n_(d+1), and n mod 16^d shifted up by 12 - 4 d bits. Register 2: their product, which is -base, the slope and 3 slope. Register 3: the
-// exponents for j = 0 .. 3. Register 4: all 16, j = 4 high + low. So no register waits for more than one addition.
+// Register 1: n_(d+1), and n mod 16^d shifted up by 12 - 4 d bits. Register 2: their product, which is -base,
+// the slope and 3 slope. Register 3: the exponents for j = 0 .. 3. Register 4: all 16, j = 4 high + low. So
+// no register waits for more than one addition.
 module modmill_exponent_lines #(
     parameter integer STAGES = 4
 ) (
@@ -13,7 +15,8 @@ module modmill_exponent_lines #(
     input  logic [        4*STAGES-1:0]  position,
     output logic [               255:0]  exponents
 );
-  // Digits 0 .. d - 1 of the position, digit d - 1 in the top place; and digit d + 1, which counts in inverse stages below the crossing one.
+  // Digits 0 .. d - 1 of the position, digit d - 1 in the top place; and digit d + 1, which counts in inverse
+  // stages below the crossing one.
   logic [11:0] below, below_1;
   logic [3:0] above, above_1;
   always_comb begin

@@ -1,9 +1,9 @@
 // The group of 16 positions that each unit handles in one step of one stage. Purely combinational.
 //
-// Stages 0 .. S-1 are the forward ones over digits S-1 .. 0 of the position, stages S .. 2S-1 the inverse ones
-// over digits 0 .. S-1. The digits of `step`, most significant first, name the other digits of the position:
-// in descending order, except that a stage over digit S-1 takes n_1, n_2, .., n_(S-2), n_0. In inverse stages the two
-// units have different groups; the bit in which they differ is left out of `step`.
+// Stages 0 .. S-1 are the forward ones over digits S-1 .. 0 of the position, stages S .. 2S-1 the inverse
+// ones over digits 0 .. S-1. The digits of `step`, most significant first, name the other digits of the
+// position: in descending order, except that a stage over digit S-1 takes n_1, n_2, .., n_(S-2), n_0. In
+// inverse stages the two units have different groups; the bit in which they differ is left out of `step`.
 module modmill_group #(
     parameter integer STAGES = 4
 ) (
@@ -52,7 +52,8 @@ module modmill_group #(
     end
     base0 = position(others0, 32'(digit));
     base1 = position(others1, 32'(digit));
-    // The missing digit is 0, so that the sum does not depend on its place. Where the groups differ, it is by the top bit of a digit.
+    // The missing digit is 0, so that the sum does not depend on its place. Where the groups differ, it is by
+    // the top bit of a digit.
     bank0 = sum_of_digits(others0);
     bank1 = bank0 ^ {inverse, 3'b0};
   end

@@ -1,8 +1,9 @@
 // Input buffer of one operand: an AXI4-Stream port of 16 digits a beat, N/32 beats, little end first.
 //
-// Digit n lies in bank (n_(S-1) + n_0) mod 16, row n div 16. A beat has one n_(S-1) and all n_0, so it is turned by n_(S-1).
-// The first stage's group has all n_(S-1) below 8 and one n_0: its lane j lies in bank (j + n_0) mod 16. The buffer takes no more
-// beats from the time that it is full until `release_buffer`. Its stream side never waits for the rest of the machine.
+// Digit n lies in bank (n_(S-1) + n_0) mod 16, row n div 16. A beat has one n_(S-1) and all n_0, so it is
+// turned by n_(S-1). The first stage's group has all n_(S-1) below 8 and one n_0: its lane j lies in bank
+// (j + n_0) mod 16. The buffer takes no more beats from the time that it is full until `release_buffer`. Its
+// stream side never waits for the rest of the machine.
 module modmill_input #(
     parameter integer STAGES = 4,
     parameter integer DIGIT  = 24

@@ -2,8 +2,9 @@
 //
 //   carries = ((generates << 1) + carry_in + critical) xor critical
 //
-// in which carry_in takes the place that the shift leaves free. Digit i generates a carry if it has overflowed, and passes one on if it is critical, that is, all ones; never both. carries[i] goes into
-// digit i; carries[COUNT] leaves the word.
+// in which carry_in takes the place that the shift leaves free. Digit i generates a carry if it has
+// overflowed, and passes one on if it is critical, that is, all ones; never both. carries[i] goes into digit
+// i; carries[COUNT] leaves the word.
 module modmill_lookahead #(
     parameter integer COUNT = 16
 ) (

@@ -1,8 +1,9 @@
-// One FFT processor without its memory: radix-16 unit, exchange of outputs for the inverse, 16 multipliers. Twelve
-// registers deep, 16 words each cycle.
+// One FFT processor without its memory: radix-16 unit, exchange of outputs for the inverse, 16 multipliers.
+// Twelve registers deep, 16 words each cycle.
 //
-// Cycle 0: `lanes` in. 5: the transform. 6: operands of the multipliers. 12: `results` out. `exponents` come in cycle 0 as well;
-// their factors are ready in cycle 5. The flags are those of the group whose transform is ready: they come in cycle 5.
+// Cycle 0: `lanes` in. 5: the transform. 6: operands of the multipliers. 12: `results` out. `exponents` come
+// in cycle 0 as well; their factors are ready in cycle 5. The flags are those of the group whose transform is
+// ready: they come in cycle 5.
 module modmill_processor #(
     parameter integer EMBEDDED = 0,
     parameter TABLE = "twiddles.hex",

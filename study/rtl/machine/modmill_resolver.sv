@@ -1,10 +1,13 @@
-// Carry resolver (section 5.5 of the thesis): 16 digits of the convolution a cycle become 16 digits of the product.
+// Carry resolver (section 5.5 of the thesis): 16 digits of the convolution a cycle become 16 digits of the
+// product.
 //
-// A value v < 2^63 has the blocks v = v[0] + 2^24 v[1] + 2^48 v[2]. Register 1: z_i = v_i[0] + v_(i-1)[1] + v_(i-2)[2].
-// Register 2: y_i = z_i mod 2^24 + z_(i-1) div 2^24, at most 2^24 + 1. Register 3: all 16 carries at once by equation 5.7,
+// A value v < 2^63 has the blocks v = v[0] + 2^24 v[1] + 2^48 v[2]. Register 1: z_i = v_i[0] + v_(i-1)[1] +
+// v_(i-2)[2]. Register 2: y_i = z_i mod 2^24 + z_(i-1) div 2^24, at most 2^24 + 1. Register 3: all 16 carries
+// at once by equation 5.7,
 //   carry = ((generate << 1) + carry_in + critical) xor critical,
-// with generate_i = (y_i >= 2^24), critical_i = (y_i = 2^24 - 1), and the digits (y_i + carry_i) mod 2^24. What reaches over the
-// end of a word is kept for the next one; `first` marks the word that has none before it.
+// with generate_i = (y_i >= 2^24), critical_i = (y_i = 2^24 - 1), and the digits (y_i + carry_i) mod 2^24.
+// What reaches over the end of a word is kept for the next one; `first` marks the word that has none before
+// it.
 module modmill_resolver #(
     parameter integer DIGIT = 24
 ) (
@@ -22,7 +25,8 @@ module modmill_resolver #(
   localparam integer SUM = DIGIT + 2;
   logic valid_z, first_z, last_z, valid_y, first_y, last_y;
 
-  // Step 1. `middles` and `highs` begin with the blocks of the values before the word: v_(-1)[1]; v_(-2)[2] and v_(-1)[2].
+  // Step 1. `middles` and `highs` begin with the blocks of the values before the word: v_(-1)[1]; v_(-2)[2]
+  // and v_(-1)[2].
   logic [16*SUM-1:0] sums, z;
   logic [DIGIT-1:0] middle_before;
   logic [2*DIGIT-1:0] high_before;
@@ -50,7 +54,8 @@ module modmill_resolver #(
   for (genvar i = 0; i < 16; i++) begin : additions
     assign overflows[2*(i+1)+:2] = z[SUM*i+DIGIT+:2];
     assign added[(DIGIT+1)*i+:DIGIT+1] = (DIGIT + 1)'(z[SUM*i+:DIGIT]) + (DIGIT + 1)'(overflows[2*i+:2]);
-    // The sum is 2^DIGIT - 1, without waiting for it: the upper bits are ones and the lowest two are the complement of the overflow.
+    // The sum is 2^DIGIT - 1, without waiting for it: the upper bits are ones and the lowest two are the
+    // complement of the overflow.
     assign will_be_critical[i] = &z[SUM*i+2+:DIGIT-2] && z[SUM*i+:2] == ~overflows[2*i+:2];
   end
 

@@ -1,5 +1,5 @@
-// Interchange unit: turns 16 words by `amount` places, y_i = x_((i + amount) mod 16). Purely combinational; four rows of
-// two-way choices.
+// Interchange unit: turns 16 words by `amount` places, y_i = x_((i + amount) mod 16). Purely combinational;
+// four rows of two-way choices.
 module modmill_rotate #(
     parameter integer WIDTH = 64
 ) (

@@ -1,9 +1,9 @@
 // Rows that the 16 banks of one memory read or write for one step. Purely combinational.
 //
-// Position n lies in bank (n_0 + .. + n_(S-1)) mod 16, in row { n_(S-1), .., n_1 }, or { n_1, .., n_(S-1) } for products of
-// odd parity. Bank b holds the lane i = b - rotation mod 16 of the group. In the crossing stage memory 0 holds lanes
-// 0 .. 7 of unit 0's group where i < 8 and of unit 1's where i >= 8; memory 1 holds lanes 8 .. 15 of unit 1's group where
-// i < 8 and of unit 0's where i >= 8.
+// Position n lies in bank (n_0 + .. + n_(S-1)) mod 16, in row { n_(S-1), .., n_1 }, or { n_1, .., n_(S-1) }
+// for products of odd parity. Bank b holds the lane i = b - rotation mod 16 of the group. In the crossing
+// stage memory 0 holds lanes 0 .. 7 of unit 0's group where i < 8 and of unit 1's where i >= 8; memory 1
+// holds lanes 8 .. 15 of unit 1's group where i < 8 and of unit 0's where i >= 8.
 module modmill_rows #(
     parameter integer STAGES = 4,
     parameter integer MEMORY = 0

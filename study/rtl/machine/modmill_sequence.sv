@@ -1,7 +1,8 @@
 // Stages and steps of one product after the other.
 //
-// idle -> forward 0 .. S-1 -> inverse S .. 2S-1 -> forward 0 of the next product on `start`, otherwise idle. A stage is followed by GAP idle cycles.
-// The first stage begins with step FIRST: a sequence that is to be FIRST cycles ahead of another starts in the same cycle.
+// idle -> forward 0 .. S-1 -> inverse S .. 2S-1 -> forward 0 of the next product on `start`, otherwise idle.
+// A stage is followed by GAP idle cycles. The first stage begins with step FIRST: a sequence that is to be
+// FIRST cycles ahead of another starts in the same cycle.
 module modmill_sequence #(
     parameter integer STAGES = 4,
     parameter integer GAP = 0,

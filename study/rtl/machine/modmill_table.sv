@@ -1,4 +1,5 @@
-// Table of 1024 words of 64 bits, w^i for i = 0 .. 1023, with one read port. The word follows its row by one cycle. The RTL's only constant memory.
+// Table of 1024 words of 64 bits, w^i for i = 0 .. 1023, with one read port. The word follows its row by one
+// cycle. The RTL's only constant memory.
 module modmill_table #(
     // The file that `$readmemh` fills the table from.
     parameter TABLE = "twiddles.hex"

@@ -1,9 +1,11 @@
-// Modular powers (algorithm 7.2 of the thesis) on the modular multiplier: a square for each bit of the exponent and a product for each bit that
-// is 1, from the top. The time shows how many bits are 1, as in the thesis.
+// Modular powers (algorithm 7.2 of the thesis) on the modular multiplier: a square for each bit of the
+// exponent and a product for each bit that is 1, from the top. The time shows how many bits are 1, as in the
+// thesis.
 //
-// Before `power` the host writes the constants of the modulus (see modmill_modular), the base in Montgomery's form to Y and R mod M to X. It writes the
-// exponent with `exponent_write` in 16 rows of 32 DIGIT bits, the least significant first; the exponent's first bit is the top bit of the last row.
-// A power takes 300 cycles for the base and 2030 for each square and product. Without `power` single operations go through.
+// Before `power` the host writes the constants of the modulus (see modmill_modular), the base in Montgomery's
+// form to Y and R mod M to X. It writes the exponent with `exponent_write` in 16 rows of 32 DIGIT bits, the
+// least significant first; the exponent's first bit is the top bit of the last row. A power takes 300 cycles
+// for the base and 2030 for each square and product. Without `power` single operations go through.
 module modmill_exponentiator #(
     parameter integer DIGIT = 16,
     parameter integer EMBEDDED = 0,

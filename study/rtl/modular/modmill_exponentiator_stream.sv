@@ -1,4 +1,5 @@
-// The exponentiator behind streams (AXI4-Stream handshakes): packets with numbers and commands in, results out.
+// The exponentiator behind streams (AXI4-Stream handshakes): packets with numbers and commands in, results
+// out.
 //
 // A packet begins with a header, in the lowest 22 bits of a beat:
 //   bits 2 .. 0    what follows. 0 .. 4: a number for X, Y, M', M or R - M. 5: an exponent. 6: nothing, an operation. 7: nothing, a power
@@ -6,12 +7,13 @@
 //   bits 6 .. 5    the target, for operation 0
 //   bit  7         send the result when the operation or power has ended
 //   bits 21 .. 8   how many bits of the exponent count, for 7
-// A number or an exponent is 16 beats of 32 digits, the least significant first. An exponent stands at the top of its 512 DIGIT bits: its first bit is
-// the most significant one. `tlast` is 1 with a packet's last beat. Beats are counted: a `tlast` elsewhere, or none there, sets
-// `framing_error` until reset and changes nothing else.
+// A number or an exponent is 16 beats of 32 digits, the least significant first. An exponent stands at the
+// top of its 512 DIGIT bits: its first bit is the most significant one. `tlast` is 1 with a packet's last
+// beat. Beats are counted: a `tlast` elsewhere, or none there, sets `framing_error` until reset and changes
+// nothing else.
 //
-// The input waits while the machine is busy or its result is sent, so packets are done in order. A result is 16 beats, the least
-// significant first, one each four cycles if its reader is ready.
+// The input waits while the machine is busy or its result is sent, so packets are done in order. A result is
+// 16 beats, the least significant first, one each four cycles if its reader is ready.
 module modmill_exponentiator_stream #(
     parameter integer DIGIT = 16,
     // 0: Booth multipliers of logic gates. 1: multipliers of an FPGA.

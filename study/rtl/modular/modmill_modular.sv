@@ -1,9 +1,11 @@
-// Modular multiplier of chapter 7: Montgomery's product x y R^-1 mod M, R = 2^(512 DIGIT), by transforms of 1024 points.
+// Modular multiplier of chapter 7: Montgomery's product x y R^-1 mod M, R = 2^(512 DIGIT), by transforms of
+// 1024 points.
 //
-// Memories: X (samples), Y, and the transforms of M' = -M^-1 mod R and M; T (digits); R - M (digits). The host writes rows of 32 digits while the
-// machine is idle: X (0) the first factor, Y (1) the second, M' (2), M (3), R - M (4); Y, M' and M are then transformed by operation 0. The result
-// is below M if both factors are. It is read row by row, and is also the first factor of the next product.
-// Operations and cycles: modmill_modular_control. Schedule: study/hardware/DESIGN.md, part 3.
+// Memories: X (samples), Y, and the transforms of M' = -M^-1 mod R and M; T (digits); R - M (digits). The
+// host writes rows of 32 digits while the machine is idle: X (0) the first factor, Y (1) the second, M' (2),
+// M (3), R - M (4); Y, M' and M are then transformed by operation 0. The result is below M if both factors
+// are. It is read row by row, and is also the first factor of the next product. Operations and cycles:
+// modmill_modular_control. Schedule: study/hardware/DESIGN.md, part 3.
 module modmill_modular #(
     parameter integer DIGIT = 16,
     parameter integer EMBEDDED = 0,

@@ -1,5 +1,5 @@
-// One of four words of WIDTH bits: y is word `number` of x. Purely combinational. Written out, because a part of a vector at an address that
-// is not constant becomes a shifter of the whole vector in some tools.
+// One of four words of WIDTH bits: y is word `number` of x. Purely combinational. Written out, because a part
+// of a vector at an address that is not constant becomes a shifter of the whole vector in some tools.
 module modmill_modular_choice #(
     parameter integer WIDTH = 2048
 ) (

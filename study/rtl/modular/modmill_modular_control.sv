@@ -1,8 +1,9 @@
 // Phases of an operation, and the cycle within the phase.
 //
-// OPERATION 0 transforms memory `target` (1: Y, 2: M', 3: M) in place: 300 cycles. 1 multiplies X by the transform in Y, 2 squares X: 2030
-// cycles. 3 transforms Y and multiplies: 2330 cycles. A phase is a stage of 150 cycles or a pass of 46 (see study/hardware/DESIGN.md, part 3).
-// A new operation may start in the last cycle of the one before.
+// OPERATION 0 transforms memory `target` (1: Y, 2: M', 3: M) in place: 300 cycles. 1 multiplies X by the
+// transform in Y, 2 squares X: 2030 cycles. 3 transforms Y and multiplies: 2330 cycles. A phase is a stage of
+// 150 cycles or a pass of 46 (see study/hardware/DESIGN.md, part 3). A new operation may start in the last
+// cycle of the one before.
 module modmill_modular_control (
     input  logic       clk,
     input  logic       aresetn,

@@ -1,7 +1,8 @@
 // 32 banks of 32 rows. Position n = 32 n1 + n0 is in bank (n0 + n1) mod 32, row n1.
 //
-// A group is named by a number g and a direction. Along a row (`down` = 0) it has the positions 32 g + l, l = 0 .. 31; down a column
-// (`down` = 1) the positions 32 l + g. In both cases lane l is in bank (l + g) mod 32, in row g or l.
+// A group is named by a number g and a direction. Along a row (`down` = 0) it has the positions 32 g + l, l =
+// 0 .. 31; down a column (`down` = 1) the positions 32 l + g. In both cases lane l is in bank (l + g) mod 32,
+// in row g or l.
 module modmill_modular_memory #(
     parameter integer WIDTH = 64
 ) (

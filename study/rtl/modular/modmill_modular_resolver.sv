@@ -1,8 +1,10 @@
-// Carry resolver of 32 columns (section 7.3.2 of the thesis), three registers deep, for digits of 16 or 24 bits.
+// Carry resolver of 32 columns (section 7.3.2 of the thesis), three registers deep, for digits of 16 or 24
+// bits.
 //
-// A value v has the blocks v = v[0] + 2^DIGIT v[1] + 2^(2 DIGIT) v[2] + ... Register 1: z_i = sum over k of v_(i-k)[k], below 2^(DIGIT+2).
-// Register 2: y_i = z_i mod 2^DIGIT + z_(i-1) div 2^DIGIT, at most 2^DIGIT + 2. Register 3: all carries by equation 5.7, and the digits.
-// `first_z`, `first_y` and `first_c` mark the first word of a number in the three steps.
+// A value v has the blocks v = v[0] + 2^DIGIT v[1] + 2^(2 DIGIT) v[2] + ... Register 1: z_i = sum over k of
+// v_(i-k)[k], below 2^(DIGIT+2). Register 2: y_i = z_i mod 2^DIGIT + z_(i-1) div 2^DIGIT, at most
+// 2^DIGIT + 2. Register 3: all carries by equation 5.7, and the digits. `first_z`, `first_y` and `first_c`
+// mark the first word of a number in the three steps.
 module modmill_modular_resolver #(
     parameter integer DIGIT = 16
 ) (
@@ -58,7 +60,8 @@ module modmill_modular_resolver #(
       assign overflow = z[SUM*(i-1)+DIGIT+:2];
     end
     assign added[(DIGIT+1)*i+:DIGIT+1] = (DIGIT + 1)'(z[SUM*i+:DIGIT]) + (DIGIT + 1)'(overflow);
-    // The sum is 2^DIGIT - 1, without waiting for it: the upper bits are ones and the lowest two are the complement of the overflow.
+    // The sum is 2^DIGIT - 1, without waiting for it: the upper bits are ones and the lowest two are the
+    // complement of the overflow.
     assign will_be_critical[i] = &z[SUM*i+2+:DIGIT-2] && z[SUM*i+:2] == ~overflow;
   end
 

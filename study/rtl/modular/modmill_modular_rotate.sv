@@ -1,4 +1,5 @@
-// Interchange unit of 32 words: y_i = x_((i + amount) mod 32). Purely combinational; five rows of two-way choices.
+// Interchange unit of 32 words: y_i = x_((i + amount) mod 32). Purely combinational; five rows of two-way
+// choices.
 module modmill_modular_rotate #(
     parameter integer WIDTH = 64
 ) (

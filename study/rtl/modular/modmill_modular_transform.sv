@@ -1,8 +1,10 @@
-// Butterflies of 32 points on one radix-16 unit, and eight multipliers: a group each four cycles, 22 cycles after its last one.
+// Butterflies of 32 points on one radix-16 unit, and eight multipliers: a group each four cycles, 22 cycles
+// after its last one.
 //
-// Let a group's words be in `words` from cycle 4 g + 2 of a stage on (`cycle` counts the stage). The even ones enter the unit in cycle 4 g + 2, the odd
-// ones in 4 g + 3. Their transforms E and O are held from 4 g + 9 on. In cycles 4 g + 9 + i, i = 0 .. 3, outputs k = 8 i .. 8 i + 7 are
-// combined; in 4 g + 12 + i they and their factors are there; in 4 g + 19 + i the products. `results` has all 32 in cycle 4 g + 24.
+// Let a group's words be in `words` from cycle 4 g + 2 of a stage on (`cycle` counts the stage). The even
+// ones enter the unit in cycle 4 g + 2, the odd ones in 4 g + 3. Their transforms E and O are held from 4 g +
+// 9 on. In cycles 4 g + 9 + i, i = 0 .. 3, outputs k = 8 i .. 8 i + 7 are combined; in 4 g + 12 + i they and
+// their factors are there; in 4 g + 19 + i the products. `results` has all 32 in cycle 4 g + 24.
 module modmill_modular_transform #(
     parameter integer EMBEDDED = 0,
     parameter TABLE = "twiddles.hex"
@@ -38,8 +40,8 @@ module modmill_modular_transform #(
     end
   end
 
-  // The turn i and the group of the outputs whose exponents are needed (4 g + 7 + i), that are combined (4 g + 9 + i), that are
-  // multiplied (4 g + 12 + i) and that leave (4 g + 19 + i).
+  // The turn i and the group of the outputs whose exponents are needed (4 g + 7 + i), that are combined (4
+  // g + 9 + i), that are multiplied (4 g + 12 + i) and that leave (4 g + 19 + i).
   logic [7:0] at_exponent;
   logic [1:0] at_combine, at_multiply, at_leave;
   assign at_exponent = cycle - 8'd7;
@@ -62,7 +64,8 @@ module modmill_modular_transform #(
         .y(sum)
     );
 
-    // The lane of output k is k, or -k in the inverse. Between the stages position 32 n1 + n0 has the factor w^(64 n1 n0).
+    // The lane of output k is k, or -k in the inverse. Between the stages position 32 n1 + n0 has the factor
+    // w^(64 n1 n0).
     logic [4:0] k, position;
     logic [9:0] product;
     logic [15:0] power;

@@ -1,7 +1,9 @@
-// Packets of modmill_exponentiator_stream: header, rows of a number, waiting for the machine, rows of the result.
+// Packets of modmill_exponentiator_stream: header, rows of a number, waiting for the machine, rows of the
+// result.
 //
-// A row of the result is read in one cycle, is at the memories' outputs in the next and in `m_axis_tdata` two cycles later, when
-// `m_axis_tvalid` becomes 1. It stays until its reader takes it; only then the next row is read.
+// A row of the result is read in one cycle, is at the memories' outputs in the next and in `m_axis_tdata` two
+// cycles later, when `m_axis_tvalid` becomes 1. It stays until its reader takes it; only then the next row is
+// read.
 module modmill_stream_control (
     input  logic       clk,
     input  logic       aresetn,

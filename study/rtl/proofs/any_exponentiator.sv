@@ -1,4 +1,5 @@
-// Stands for modmill_exponentiator in a proof: its outputs are bits of the input stream, which the solver chooses in every cycle.
+// Stands for modmill_exponentiator in a proof: its outputs are bits of the input stream, which the solver
+// chooses in every cycle.
 module modmill_exponentiator #(
     parameter integer DIGIT = 16,
     parameter integer EMBEDDED = 0,

@@ -1,5 +1,6 @@
-// An input port takes no beat while its buffer is full, is full exactly after its last beat, and notices a tlast in the wrong place. Small: 8 beats.
-// Proved for all sequences of 20 cycles after the reset, in which a buffer can be filled, released and filled again.
+// An input port takes no beat while its buffer is full, is full exactly after its last beat, and notices a
+// tlast in the wrong place. Small: 8 beats. Proved for all sequences of 20 cycles after the reset, in which a
+// buffer can be filled, released and filled again.
 module prove_input_handshake (
     input  logic        clk,
     input  logic        aresetn,

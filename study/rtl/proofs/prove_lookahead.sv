@@ -1,5 +1,5 @@
-// Equation 5.7 is the rule that a digit passes on what it generates, or what it takes in if it is critical. For the 16 digits of the multiplier and
-// the 32 of the modular multiplier.
+// Equation 5.7 is the rule that a digit passes on what it generates, or what it takes in if it is critical.
+// For the 16 digits of the multiplier and the 32 of the modular multiplier.
 module prove_lookahead (
     input  logic [31:0] generates,
     input  logic [31:0] critical,

@@ -1,4 +1,5 @@
-// A beat of the result that waits for its reader stays as it is, whatever comes after it. Proved by induction over time.
+// A beat of the result that waits for its reader stays as it is, whatever comes after it. Proved by induction
+// over time.
 module prove_output_handshake (
     input logic          clk,
     input logic          aresetn,

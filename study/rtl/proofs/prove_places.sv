@@ -1,6 +1,7 @@
-// Every bank holds the position whose row it is given: the digits of that position add up to the bank's number, for both memories, all
-// stages and steps of a transform of 16^3 points and both parities. So the 16 words of a group are in 16 different banks, and the two
-// units never want the same word. Also, the row and the bank give back the position.
+// Every bank holds the position whose row it is given: the digits of that position add up to the bank's
+// number, for both memories, all stages and steps of a transform of 16^3 points and both parities. So the 16
+// words of a group are in 16 different banks, and the two units never want the same word. Also, the row and
+// the bank give back the position.
 module prove_places (
     input  logic [2:0] stage,
     input  logic [7:0] step,
@@ -18,8 +19,8 @@ module prove_places (
   modmill_rows #(.STAGES(3), .MEMORY(0)) rows_of_a (.rotation(rotation_a), .rows(rows_a), .*);
   modmill_rows #(.STAGES(3), .MEMORY(1)) rows_of_b (.rotation(rotation_b), .rows(rows_b), .*);
 
-  // The position that a bank's row stands for: the missing digit n_0 makes the sum right. It must be in the group: its digits other
-  // than `digit` are those of unit 0's or unit 1's group.
+  // The position that a bank's row stands for: the missing digit n_0 makes the sum right. It must be in the
+  // group: its digits other than `digit` are those of unit 0's or unit 1's group.
   function automatic logic in_group(input [3:0] bank, input [7:0] row, input [11:0] base, input [1:0] over, input reversed);
     logic [3:0] n1, n2, n0;
     n2 = reversed ? row[3:0] : row[7:4];

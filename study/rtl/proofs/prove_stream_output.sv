@@ -1,4 +1,5 @@
-// A beat of a modular result that waits for its reader stays as it is, whatever the machine and the input do. Proved by induction over time.
+// A beat of a modular result that waits for its reader stays as it is, whatever the machine and the input do.
+// Proved by induction over time.
 module prove_stream_output (
     input  logic        clk,
     input  logic        aresetn,

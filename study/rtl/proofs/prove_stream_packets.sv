@@ -1,6 +1,7 @@
-// Packets of the exponentiator's streams: a command that wants its result is answered by exactly 16 beats, another one by none; no beat is taken
-// until the machine has ended and the answer is out; rows of a number are counted 0 .. 15; a tlast in the wrong place is noticed. Proved for all
-// sequences of 90 cycles after the reset, in which a number, a command and a whole answer have room.
+// Packets of the exponentiator's streams: a command that wants its result is answered by exactly 16 beats,
+// another one by none; no beat is taken until the machine has ended and the answer is out; rows of a number
+// are counted 0 .. 15; a tlast in the wrong place is noticed. Proved for all sequences of 90 cycles after the
+// reset, in which a number, a command and a whole answer have room.
 module prove_stream_packets (
     input  logic clk,
     input  logic aresetn,

@@ -1,5 +1,5 @@
-// Stand for the memories when logic is mapped to standard cells: flip-flops at the ports, so that paths that begin or end in a memory are timed
-// as if it were as fast as a flip-flop. Their area is not counted.
+// Stand for the memories when logic is mapped to standard cells: flip-flops at the ports, so that paths that
+// begin or end in a memory are timed as if it were as fast as a flip-flop. Their area is not counted.
 (* keep_hierarchy, memory_ports *)
 module modmill_bank #(
     parameter integer WIDTH = 64,

@@ -1,5 +1,6 @@
-// The units between registers, for synthesis: every path that is timed begins and ends in a flip-flop. `enable` is 1; a clock gate takes its
-// place in silicon, and both ways of building the radix-16 unit are treated alike.
+// The units between registers, for synthesis: every path that is timed begins and ends in a flip-flop.
+// `enable` is 1; a clock gate takes its place in silicon, and both ways of building the radix-16 unit are
+// treated alike.
 module radix16_top (
     input  logic          clk,
     input  logic [1023:0] x,

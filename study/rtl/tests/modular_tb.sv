@@ -1,8 +1,10 @@
-// Runs modmill_exponentiator_stream on packets from a file and writes the beats of the results to a file, and the cycles of each operation.
+// Runs modmill_exponentiator_stream on packets from a file and writes the beats of the results to a file, and
+// the cycles of each operation.
 //
-// +packets=FILE: beats, each the `tlast` and the data in hexadecimal. +ports=FILE: one hexadecimal digit for each cycle, repeated for ever: bit 0 offers a
-// beat, bit 1 takes one. +out=FILE: lines `cycles N`, one for each time that the machine was busy, and `beat HEX`. +cycles=MOST.
-// Also checks the rules of the output's handshake: a beat that waits stays, unchanged, and every 16th is the last.
+// +packets=FILE: beats, each the `tlast` and the data in hexadecimal. +ports=FILE: one hexadecimal digit for
+// each cycle, repeated for ever: bit 0 offers a beat, bit 1 takes one. +out=FILE: lines `cycles N`, one for
+// each time that the machine was busy, and `beat HEX`. +cycles=MOST. Also checks the rules of the output's
+// handshake: a beat that waits stays, unchanged, and every 16th is the last.
 //
 // Macros: DIGIT, EMBEDDED, TABLE.
 `timescale 1ns / 1ps

@@ -1,8 +1,9 @@
 // Runs modmill_multiplier on operands from files and writes its output beats to a file, each with its cycle.
 //
-// +a=FILE, +b=FILE: beats in hexadecimal, all products one after the other. +ports=FILE: one hexadecimal digit for each cycle, repeated
-// for ever: bit 0 offers a beat of a, bit 1 one of b, bit 2 takes a beat of the product. +out=FILE. +products=K. +cycles=MOST.
-// Also checks the rules of the output's handshake: a beat that waits stays, unchanged.
+// +a=FILE, +b=FILE: beats in hexadecimal, all products one after the other. +ports=FILE: one hexadecimal
+// digit for each cycle, repeated for ever: bit 0 offers a beat of a, bit 1 one of b, bit 2 takes a beat of
+// the product. +out=FILE. +products=K. +cycles=MOST. Also checks the rules of the output's handshake: a beat
+// that waits stays, unchanged.
 //
 // Macros: STAGES, EMBEDDED, TABLE.
 `timescale 1ns / 1ps

@@ -1,4 +1,5 @@
-// Mapped units with the ports that unit_tb expects. Synthesis takes `enable` as a clock gate, and so it is one here; it changes while the clock is 0.
+// Mapped units with the ports that unit_tb expects. Synthesis takes `enable` as a clock gate, and so it is
+// one here; it changes while the clock is 0.
 module radix16_netlist (
     input  logic          clk,
     input  logic          enable,

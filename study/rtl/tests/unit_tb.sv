@@ -1,6 +1,7 @@
-// Runs one pipelined unit over a file of vectors, each line `input output` in hexadecimal, and counts the outputs that
-// differ. Before the first vector the input is unknown, and so are the unit's registers: in a four-state simulator an
-// unknown bit that reaches an output is a difference. `enable` is taken away at random.
+// Runs one pipelined unit over a file of vectors, each line `input output` in hexadecimal, and counts the
+// outputs that differ. Before the first vector the input is unknown, and so are the unit's registers: in a
+// four-state simulator an unknown bit that reaches an output is a difference. `enable` is taken away at
+// random.
 //
 // Macros: DUT (module with ports clk, enable, x, y), IN and OUT (bits), DEPTH (registers).
 `timescale 1ns / 1ps

@@ -2,7 +2,8 @@
 //
 //   y = w0 + w1 + w2 + w3 + carry_in + CONSTANT mod p,   CONSTANT < p
 //
-// Register 1: carry-save adders bring the five words to two. Register 2: their sum v <= 5 (2^64 - 1) + 1. Register 3: v mod p.
+// Register 1: carry-save adders bring the five words to two. Register 2: their sum v <= 5 (2^64 - 1) + 1.
+// Register 3: v mod p.
 module modmill_fold #(
     parameter logic [63:0] CONSTANT = 64'd0
 ) (

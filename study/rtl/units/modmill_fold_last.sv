@@ -5,15 +5,16 @@
 // The first is low + t e - p. It is taken exactly when low + t e >= p, and it is below p because
 // low + t e < 2^64 + 5 2^32 < 2 p. So one choice serves both the overflow and the reduction.
 //
-// No long addition is needed: t <= 5 has three bits, so that low + 2^32 t - t changes only the three lowest bits of each half of low
-// by more than 1. Half h = 8 upper + h[2:0] becomes itself or its successor in `upper`, half l = 8 middle + l[2:0] itself or its predecessor
-// in `middle`.
+// No long addition is needed: t <= 5 has three bits, so that low + 2^32 t - t changes only the three lowest
+// bits of each half of low by more than 1. Half h = 8 upper + h[2:0] becomes itself or its successor in
+// `upper`, half l = 8 middle + l[2:0] itself or its predecessor in `middle`.
 module modmill_fold_last (
     input  logic [66:0] v,
     output logic [63:0] y
 );
-  // Bit i is 1 if all bits of x below i are: these change in x + 1. Every step doubles the distance that a bit has seen, so that the path is five gates
-  // long; an adder of general words with a constant in it is longer.
+  // Bit i is 1 if all bits of x below i are: these change in x + 1. Every step doubles the distance that a
+  // bit has seen, so that the path is five gates long; an adder of general words with a constant in it is
+  // longer.
   function automatic [28:0] ones_below(input [28:0] x);
     ones_below = {x[27:0], 1'b1};
     for (integer distance = 1; distance < 29; distance = 2 * distance)
@@ -28,7 +29,8 @@ module modmill_fold_last (
   assign successor = upper ^ ones_below(upper);
   assign predecessor = middle ^ ones_below(~middle);
 
-  // (t + 1) e = 2^32 t + (2^32 - 1 - t), and t e is 2^32 - 1 less. Bit 3 is 1 if the three bits are no less than what is taken away.
+  // (t + 1) e = 2^32 t + (2^32 - 1 - t), and t e is 2^32 - 1 less. Bit 3 is 1 if the three bits are no less
+  // than what is taken away.
   logic [3:0] low_reduced, low_plain;
   logic carry_reduced, carry_plain;
   assign low_reduced = {1'b0, v[2:0]} + {1'b0, ~t};

@@ -75,8 +75,8 @@ package modmill_ring;
     save_carry = {carry[94:0], ~carry[95]};
   endfunction
 
-  // The sum that the parts Y(n0, k0) of the 16-point transform lack of their true values: see modmill_radix16 for the differences,
-  // which are 2^64 too large, and modmill_radix4_parts for the rest.
+  // The sum that the parts Y(n0, k0) of the 16-point transform lack of their true values: see modmill_radix16
+  // for the differences, which are 2^64 too large, and modmill_radix4_parts for the rest.
   function automatic [63:0] part_constant(input integer k0);
     part_constant = 64'd0;
     if (k0 == 1) begin
@@ -99,7 +99,8 @@ package modmill_ring;
       radix16_constant = plus(radix16_constant, shifted(part_constant(k % 4), (12 * n0 * k) % 192));
   endfunction
 
-  // The sum that the 34 words of modmill_mulmod_booth lack, with its 32 rows of adders and the two words { h, ~h } of the fold.
+  // The sum that the 34 words of modmill_mulmod_booth lack, with its 32 rows of adders and the two words { h,
+  // ~h } of the fold.
   function automatic [63:0] booth_constant(input [95:0] mask, input [95:0] last_mask);
     integer i;
     booth_constant = minus(64'd32 + 64'h1_FFFF_FFFE);

@@ -1,4 +1,5 @@
-//! Streams of Arrow, with the limits of the bulk endpoint and with those of a program that takes compressed batches.
+//! Streams of Arrow, with the limits of the bulk endpoint and with those of a program that takes compressed
+//! batches.
 #![no_main]
 
 use modmill_tables::ipc::{Limits, Stream};

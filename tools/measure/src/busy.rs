@@ -15,8 +15,8 @@ pub(crate) fn is_uneven(rates: &Rates) -> bool {
     rates.best > UNEVEN * rates.median
 }
 
-/// Whether other work shows in the rates. `waited` is the part of the time in which the threads of a contender had
-/// no processor, if they had something to do all the time.
+/// Whether other work shows in the rates. `waited` is the part of the time in which the threads of a
+/// contender had no processor, if they had something to do all the time.
 pub(crate) fn is_busy(rates: &Rates, waited: Option<f64>) -> bool {
     is_uneven(rates) || waited > Some(WAITED) || rates.stolen > Some(STOLEN)
 }

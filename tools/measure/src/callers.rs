@@ -1,4 +1,5 @@
-//! Many callers on one engine: threads that each compute small batches, compared with one caller with all items.
+//! Many callers on one engine: threads that each compute small batches, compared with one caller with all
+//! items.
 
 mod crowd;
 
@@ -110,7 +111,8 @@ impl Callers {
         let whole = self.portion(op, bits, callers * items, &cpu)?;
         let portions: Vec<Portion> = (0..callers).map(|caller| whole.part(caller * items, items)).collect();
         let alone = std::slice::from_ref(&whole);
-        // The first calls compile kernels and allocate memory for batches of several sizes, and are not timed.
+        // The first calls compile kernels and allocate memory for batches of several sizes, and are not
+        // timed.
         let mut verified = crowd(engine, alone, Duration::ZERO)?.is_right;
         verified &= crowd(engine, &portions, self.time / TURNS)?.is_right;
         let (mut best, mut best_alone, mut latencies) = (0.0, 0.0, Vec::new());

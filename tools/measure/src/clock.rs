@@ -56,8 +56,8 @@ impl Ticks {
         Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// The first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq and steal. The fields after
-    /// them are parts of the first two.
+    /// The first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq and steal. The fields
+    /// after them are parts of the first two.
     fn parse(text: &str) -> Option<Self> {
         let fields = text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(8);
         let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;

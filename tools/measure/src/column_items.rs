@@ -1,4 +1,5 @@
-//! The inputs of operations on one modulus: powers of one base, products of powers, products and sums of a column.
+//! The inputs of operations on one modulus: powers of one base, products of powers, products and sums of a
+//! column.
 
 use crate::inputs::{Inputs, Workload, big};
 use crate::op::ColumnOp;
@@ -84,7 +85,8 @@ impl ColumnItems {
         self.expected_of(item * self.block(), self.workload.count.min((item + 1) * self.block()))
     }
 
-    /// Whether a batch of our answers is right, by num-bigint: all numbers of a column, and a sample of powers.
+    /// Whether a batch of our answers is right, by num-bigint: all numbers of a column, and a sample of
+    /// powers.
     pub(crate) fn are_right(&self, answers: &Batch) -> bool {
         let count = self.workload.count;
         if self.workload.op.is_column() {

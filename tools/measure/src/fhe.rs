@@ -88,8 +88,9 @@ fn columns([op, setting, backend, batch, threads, best, median, kernels, verifie
     )
 }
 
-/// Seconds of the best and of the median call, and of kernels in the best call; at least one call, and calls until `time` is up.
-/// `kernels` tells the seconds in kernels so far. Returns the answer of the last call, too.
+/// Seconds of the best and of the median call, and of kernels in the best call; at least one call, and calls
+/// until `time` is up. `kernels` tells the seconds in kernels so far. Returns the answer of the last call,
+/// too.
 fn timed<T, E>(
     time: Duration,
     kernels: impl Fn() -> f64,

@@ -1,4 +1,5 @@
-//! Measurements of files: the numbers that a program reads, and the library's rate on the same numbers in memory.
+//! Measurements of files: the numbers that a program reads, and the library's rate on the same numbers in
+//! memory.
 
 use crate::inputs::{Inputs, Workload};
 use crate::record::{Header, json_lines};
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 pub struct FileInputs(Inputs);
 
 impl FileInputs {
-    /// Random numbers for `count` records: odd moduli and bases of `bits` bits, exponents of `exponent_bits` bits.
+    /// Random numbers for `count` records: odd moduli and bases of `bits` bits, exponents of `exponent_bits`
+    /// bits.
     #[must_use]
     pub fn random(op: Op, bits: usize, exponent_bits: usize, count: usize, seed: u64) -> Self {
         Self(Inputs::random(Workload { op, bits, exponent_bits, count, shared_modulus: false }, seed))
@@ -194,7 +196,8 @@ pub fn to_json(header: &Header, records: &[FileRecord]) -> Result<String, serde_
     json_lines(header, records)
 }
 
-/// The columns of [`line()`]. A terminal of fewer than 95 columns goes without the number of records and megabytes.
+/// The columns of [`line()`]. A terminal of fewer than 95 columns goes without the number of records and
+/// megabytes.
 #[must_use]
 pub fn header() -> String {
     header_in(is_narrow())
@@ -232,7 +235,8 @@ fn is_narrow() -> bool {
     terminal().is_some_and(|columns| columns < 95)
 }
 
-/// Names on the left and numbers on the right of their columns. The columns are as wide as the longest usual texts.
+/// Names on the left and numbers on the right of their columns. The columns are as wide as the longest usual
+/// texts.
 fn columns(cells: [&str; 10], is_narrow: bool) -> String {
     let [op, bits, exp, format, path, records, rate, megabytes, library, share] = cells;
     let start = format!("{op:<11} {bits:>7} {exp:>7} {format:<7} {path:<12}");

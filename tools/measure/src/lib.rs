@@ -4,7 +4,8 @@
 //! Contenders take turns in short time slices, and every answer is compared. [`record::to_json`],
 //! [`table::results`] and [`report::page`] present the results.
 //!
-//! [`batches`] shows from which batch on a GPU is worth it, and [`callers`] measures many threads on one engine.
+//! [`batches`] shows from which batch on a GPU is worth it, and [`callers`] measures many threads on one
+//! engine.
 //!
 //! [`files`] has what a measurement of the program's files needs.
 //!

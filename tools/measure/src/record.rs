@@ -110,8 +110,8 @@ pub struct Record {
     pub median_ops_per_s: f64,
     /// Operations per second of processor time of all threads, over all slices; CPUs only.
     pub cpu_ops_per_s: Option<f64>,
-    /// The part of the time in which the threads had no processor: others had it, or a thread had nothing to do;
-    /// CPUs only.
+    /// The part of the time in which the threads had no processor: others had it, or a thread had nothing to
+    /// do; CPUs only.
     pub waited: Option<f64>,
     /// The part of the processors' time that the hypervisor gave to other machines.
     pub stolen: Option<f64>,

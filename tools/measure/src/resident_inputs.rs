@@ -3,7 +3,8 @@
 use crate::inputs::Inputs;
 use modmill::{Engine, Error, Moduli, Op, Resident, ResidentModuli};
 
-/// The operands of a batch on a device of one engine. A modulus of all items stays on the host, with its constants.
+/// The operands of a batch on a device of one engine. A modulus of all items stays on the host, with its
+/// constants.
 pub(crate) struct ResidentInputs {
     a: Resident,
     b: Resident,

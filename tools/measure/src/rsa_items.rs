@@ -86,8 +86,8 @@ impl RsaItems {
         Ok(made)
     }
 
-    /// The inputs of `count` items from about `start` on: every seventh signature is spoilt from the first one on here
-    /// too, and every item keeps its key.
+    /// The inputs of `count` items from about `start` on: every seventh signature is spoilt from the first
+    /// one on here too, and every item keeps its key.
     pub(crate) fn part(&self, start: usize, count: usize) -> Self {
         let start = start - start % (7 * self.keys.len());
         let part = |items: &[Vec<u8>]| items.get(start..start + count).unwrap_or_default().to_vec();

@@ -55,7 +55,8 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
-/// The programs of these variants, each once, and those of transforms, steps and matrices, with what they are for.
+/// The programs of these variants, each once, and those of transforms, steps and matrices, with what they are
+/// for.
 fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
     let mut found: Vec<(String, Program)> = Vec::new();
     for variant in variants {

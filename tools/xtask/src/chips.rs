@@ -12,7 +12,8 @@ use std::time::Instant;
 /// Items of the batch that plans are for: many more than any chip computes at once.
 const BATCH: usize = 1_000_000;
 
-/// The most local memory of a thread, in bytes: arguments that loops index, and a few values outside of the loops.
+/// The most local memory of a thread, in bytes: arguments that loops index, and a few values outside of the
+/// loops.
 const MOST_LOCAL_BYTES: u32 = 256;
 
 /// The families whose kernels depend on the length of numbers.
@@ -71,8 +72,8 @@ struct Compiled {
 }
 
 impl Candidate {
-    /// The kernels that the chip's table chooses; with `every_family` also the fastest way of each other family, or its
-    /// first candidate where the table has none.
+    /// The kernels that the chip's table chooses; with `every_family` also the fastest way of each other
+    /// family, or its first candidate where the table has none.
     fn all(chip: Chip, bits: usize, every_family: bool) -> Vec<Self> {
         let limits = chip.limits();
         let table = Table::for_device(chip.device_name(), &limits);

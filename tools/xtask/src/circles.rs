@@ -1,7 +1,7 @@
 //! Circles of imports between the files of a crate.
 //!
-//! A module's file and the files below it are one thing to the rest of the crate, so that they may import one another.
-//! Any other circle of files is a fault: none of them can be read without all the others.
+//! A module's file and the files below it are one thing to the rest of the crate, so that they may import one
+//! another. Any other circle of files is a fault: none of them can be read without all the others.
 
 mod source;
 
@@ -90,7 +90,8 @@ fn circles(files: &BTreeMap<String, String>) -> Vec<Circle> {
     found.iter().map(|circle| circle.iter().map(|module| imports(module, circle)).collect()).collect()
 }
 
-/// Looks for circles among `modules`. A circle around a module that contains all others is looked at without it.
+/// Looks for circles among `modules`. A circle around a module that contains all others is looked at without
+/// it.
 fn look_for_circles<'a>(
     modules: BTreeSet<&'a Names>,
     edges: &BTreeMap<&'a Names, BTreeSet<Names>>,
@@ -131,7 +132,8 @@ fn reach<'a>(
     reached
 }
 
-/// The modules of a crate that have a file of their own, with the name of the file. Those of tests are left out.
+/// The modules of a crate that have a file of their own, with the name of the file. Those of tests are left
+/// out.
 struct Tree {
     modules: BTreeMap<Names, (String, Source)>,
 }

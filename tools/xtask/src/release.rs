@@ -54,8 +54,8 @@ fn program_name() -> String {
     format!("modmill{}", env::consts::EXE_SUFFIX)
 }
 
-/// Paths of this machine, and the names that stand for them in the program. Cargo's folder comes last, because the
-/// compiler applies the last flag that fits, and the workspace may contain it or lie in it.
+/// Paths of this machine, and the names that stand for them in the program. Cargo's folder comes last,
+/// because the compiler applies the last flag that fits, and the workspace may contain it or lie in it.
 fn paths_to_hide(
     workspace: &Path,
     cargo_home: Option<OsString>,

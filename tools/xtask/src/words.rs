@@ -12,8 +12,8 @@ use std::process::Command;
 /// Columns of a line of code, and of a comment.
 const WIDTH: usize = 110;
 
-/// Check the words of all comments: summary lines say what a thing is, and phrases that readers stumble over are
-/// not used.
+/// Check the words of all comments: summary lines say what a thing is, and phrases that readers stumble over
+/// are not used.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Report lines of paragraphs wider than 110 columns, too.

@@ -1,7 +1,7 @@
 //! The records of a chunk in groups of one shape, as batches.
 //!
-//! Records are looked at twice, piece by piece and all pieces side by side: first for their shapes, then to copy their
-//! numbers to their places in the batches. Within a group, items have the order of the records.
+//! Records are looked at twice, piece by piece and all pieces side by side: first for their shapes, then to
+//! copy their numbers to their places in the batches. Within a group, items have the order of the records.
 
 use super::number::Number;
 use super::{GroupAnswers, MODULUS};
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 /// The most numbers of a record: two operands and a modulus.
 const NUMBERS: usize = 3;
 
-/// The lengths in limbs of a record's numbers: that of the modulus, then those of the operands from the last to the
-/// first. A number that is not there has the length 0.
+/// The lengths in limbs of a record's numbers: that of the modulus, then those of the operands from the last
+/// to the first. A number that is not there has the length 0.
 type Shape = [usize; NUMBERS];
 
 /// Records of one shape.

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 
-/// Declares the module `$module` with the command `$command`, which this build lacks because it was made without
-/// `$feature`.
+/// Declares the module `$module` with the command `$command`, which this build lacks because it was made
+/// without `$feature`.
 macro_rules! absent {
     ($module:ident, $command:ident, $feature:literal, $about:literal) => {
         mod $module {

@@ -48,7 +48,8 @@ impl Hardware {
     }
 }
 
-/// A model refuses wrong inputs. It refuses its own schedule only if the model itself is wrong, which is a failed check.
+/// A model refuses wrong inputs. It refuses its own schedule only if the model itself is wrong, which is a
+/// failed check.
 impl From<modmill_hardware::Error> for Failure {
     fn from(error: modmill_hardware::Error) -> Self {
         use modmill_hardware::Error;

@@ -88,7 +88,8 @@ fn render(command: &Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     roff.to_writer(page)
 }
 
-/// The parts of a text, with blank lines between them. The first line of a part is its title if it ends with a colon.
+/// The parts of a text, with blank lines between them. The first line of a part is its title if it ends with
+/// a colon.
 fn sections(roff: &mut Roff, text: &str) {
     for part in text.split("\n\n") {
         match part.split_once(":\n").filter(|(title, _)| !title.contains('\n')) {

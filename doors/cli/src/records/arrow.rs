@@ -1,6 +1,7 @@
 //! Arrow's IPC files and streams.
 //!
-//! A file begins with its name, and ends with an index of its batches. A stream has neither, so that it fits a pipe.
+//! A file begins with its name, and ends with an index of its batches. A stream has neither, so that it fits
+//! a pipe.
 
 use super::arrow_batches::ArrowBatches;
 use super::layout::Layout;

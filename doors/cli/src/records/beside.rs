@@ -1,5 +1,5 @@
-//! The fields of lines, as JSON text, or the columns of rows that stand beside answers. Each becomes the other where the input and the
-//! output have different formats.
+//! The fields of lines, as JSON text, or the columns of rows that stand beside answers. Each becomes the
+//! other where the input and the output have different formats.
 
 use super::block_parser::Kept;
 use super::lines::LineOrigin;

@@ -3,13 +3,14 @@
 use super::secret::SecretOctets;
 use parking_lot::Mutex;
 
-/// The first length of a block. A block of a file is long enough to be worth a task, and a chunk has many of them.
+/// The first length of a block. A block of a file is long enough to be worth a task, and a chunk has many of
+/// them.
 pub(super) const FILE_BLOCK_BYTES: usize = 1 << 18;
 /// A pipe holds no more.
 const PIPE_BLOCK_BYTES: usize = 1 << 16;
 
-/// Blocks that were parsed and are read into again. The reader is one thread: it should not wait for new pages, and it
-/// should not clear memory that others can clear.
+/// Blocks that were parsed and are read into again. The reader is one thread: it should not wait for new
+/// pages, and it should not clear memory that others can clear.
 pub(super) struct BlockPool {
     /// The length of a block.
     bytes: usize,

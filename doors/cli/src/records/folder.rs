@@ -29,7 +29,8 @@ impl FileNames {
         }
     }
 
-    /// Whether an entry of a folder is a record. `shares_folder` says that the partners are in the same folder.
+    /// Whether an entry of a folder is a record. `shares_folder` says that the partners are in the same
+    /// folder.
     fn is_record(self, name: &OsStr, shares_folder: bool) -> bool {
         let has = |extension: &str| Path::new(name).extension() == Some(OsStr::new(extension));
         match self {

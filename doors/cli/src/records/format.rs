@@ -35,7 +35,8 @@ pub(crate) enum FormatChoice {
 }
 
 impl FormatChoice {
-    /// The formats of an input and of its answers. `default` is the format of a file whose extension says nothing.
+    /// The formats of an input and of its answers. `default` is the format of a file whose extension says
+    /// nothing.
     pub(crate) fn of_both(self, input: &str, output: &str, default: Format) -> (Format, Format) {
         let format = self.of(input, default);
         (format, if self == Self::Auto { format.of_output(output) } else { format })
@@ -67,8 +68,8 @@ impl Format {
         }
     }
 
-    /// The format of the answers to an input of this format: that of `path` where the input has fields and the extension of `path`
-    /// names a format that has them, and otherwise the same.
+    /// The format of the answers to an input of this format: that of `path` where the input has fields and
+    /// the extension of `path` names a format that has them, and otherwise the same.
     pub(crate) fn of_output(self, path: &str) -> Self {
         let by_name = Self::by_name(path).filter(|format| format.has_fields());
         by_name.filter(|_| self.has_fields()).unwrap_or(self)

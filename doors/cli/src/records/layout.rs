@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 pub(crate) struct Field {
     /// The bytes; of a number, the most significant comes first.
     pub(crate) octets: Zeroizing<Vec<u8>>,
-    /// The bits that the value was written with, leading zeros included. Constant-time operations may show this
-    /// length and nothing else.
+    /// The bits that the value was written with, leading zeros included. Constant-time operations may show
+    /// this length and nothing else.
     pub(crate) bits: usize,
 }
 

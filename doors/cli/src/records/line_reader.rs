@@ -58,8 +58,8 @@ impl Block {
 }
 
 impl<R: Read> LineReader<R> {
-    /// A reader of lines of at most `limit` bytes. Whoever writes to a pipe may wait for answers before writing on:
-    /// then `is_impatient`.
+    /// A reader of lines of at most `limit` bytes. Whoever writes to a pipe may wait for answers before
+    /// writing on: then `is_impatient`.
     pub(super) fn new(input: R, limit: usize, is_impatient: bool, pool: Arc<BlockPool>) -> Self {
         Self {
             input,
@@ -102,7 +102,8 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Whether the line begins as an object does, or may yet. Its first `blanks` bytes were looked at before, and are not again.
+    /// Whether the line begins as an object does, or may yet. Its first `blanks` bytes were looked at before,
+    /// and are not again.
     fn goes_on_as_object(&self, blanks: &mut usize) -> bool {
         let line = self.without_mark();
         *blanks += line[*blanks..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -127,8 +128,8 @@ impl<R: Read> LineReader<R> {
         Block { bytes, content: Content::Cut(text) }
     }
 
-    /// Goes on with a buffer of `length` bytes or more that begins with the bytes from `start` on. Returns the bytes
-    /// before them.
+    /// Goes on with a buffer of `length` bytes or more that begins with the bytes from `start` on. Returns
+    /// the bytes before them.
     fn replace_buffer(&mut self, start: usize, length: usize) -> SecretOctets {
         let kept = self.length - start;
         // A line that has outgrown a block needs a longer one.
@@ -146,7 +147,8 @@ impl<R: Read> LineReader<R> {
         bytes.strip_prefix(BYTE_ORDER_MARK).filter(|_| self.is_at_start).unwrap_or(bytes)
     }
 
-    /// Passes over a line and frees the memory that it took. Returns the length of the line with its line break.
+    /// Passes over a line and frees the memory that it took. Returns the length of the line with its line
+    /// break.
     fn skip_line(&mut self) -> io::Result<usize> {
         self.is_at_start = false;
         let mut bytes = 0;

@@ -1,7 +1,7 @@
 //! JSON Lines in: one object a line.
 //!
-//! Empty lines at the end of the input are ignored, because editors and `echo` leave them. An empty line before
-//! that is an error at its place: it is probably a record that went missing.
+//! Empty lines at the end of the input are ignored, because editors and `echo` leave them. An empty line
+//! before that is an error at its place: it is probably a record that went missing.
 
 use super::block_parser::{BlockParser, EMPTY_LINE, Kept, ParsedBlock};
 use super::block_pool::BlockPool;

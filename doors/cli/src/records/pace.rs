@@ -11,11 +11,12 @@ const LEAST_PER_THREAD: usize = 128;
 /// The time that a chunk is meant to take: long against the start and the end of a call, short enough that
 /// reading, computing and writing soon overlap.
 pub(crate) const CHUNK_TIME: Duration = Duration::from_millis(80);
-/// The memory of all stages, in chunks. A chunk is read while others are parsed, computed, formatted and written: the text and
-/// the bytes of the one, the numbers and the answers of the next, the answers and the text of the third, the text of the last.
+/// The memory of all stages, in chunks. A chunk is read while others are parsed, computed, formatted and
+/// written: the text and the bytes of the one, the numbers and the answers of the next, the answers and the
+/// text of the third, the text of the last.
 const CHUNKS_IN_MEMORY: usize = 7;
-/// The most bytes of a chunk for each thread without a GPU. Larger chunks were not faster but slower: they leave the
-/// caches, and the system clears more new pages for them.
+/// The most bytes of a chunk for each thread without a GPU. Larger chunks were not faster but slower: they
+/// leave the caches, and the system clears more new pages for them.
 const CPU_BYTES_PER_THREAD: usize = 2 << 20;
 /// Bytes that a record takes in addition to its values.
 const RECORD_BYTES: usize = 128;

@@ -1,8 +1,10 @@
-//! The stages that every format goes through: read a chunk of records, compute its answers, format them, write them.
+//! The stages that every format goes through: read a chunk of records, compute its answers, format them,
+//! write them.
 //!
-//! Each stage has a thread, and all but the last share their work among the threads of the engine. While a chunk is computed,
-//! the next one is read, parsed and prepared, the last one is formatted, and the one before it is written. A stage hands a chunk on only when the next
-//! stage takes it, so that memory holds a few chunks at a time.
+//! Each stage has a thread, and all but the last share their work among the threads of the engine. While a
+//! chunk is computed, the next one is read, parsed and prepared, the last one is formatted, and the one
+//! before it is written. A stage hands a chunk on only when the next stage takes it, so that memory holds a
+//! few chunks at a time.
 
 use super::format::Format;
 use super::layout::{FileNames, Layout};

@@ -1,8 +1,8 @@
 //! Lines of the usual form: a flat object whose strings have no escapes.
 //!
-//! Such a line is read in one pass, straight into the records. Any other line, and any line with an error, is left to
-//! `line_parser`, which reads all of JSON and explains errors. A line that both can read gives the same record and
-//! the same kept fields with both.
+//! Such a line is read in one pass, straight into the records. Any other line, and any line with an error, is
+//! left to `line_parser`, which reads all of JSON and explains errors. A line that both can read gives the
+//! same record and the same kept fields with both.
 
 use super::layout::{Layout, OtherFields};
 use super::table::Records;
@@ -11,8 +11,8 @@ use memchr::memchr;
 /// The most fields that stand beside the answer; a line with more is left to the other parser.
 const MAX_KEPT: usize = 16;
 
-/// Appends the record of a line, and to `kept` the fields that stand beside the answer. Returns whether the line was
-/// read; if it was not, nothing was appended. `line` has no line break.
+/// Appends the record of a line, and to `kept` the fields that stand beside the answer. Returns whether the
+/// line was read; if it was not, nothing was appended. `line` has no line break.
 pub(super) fn parse(layout: &Layout, line: &[u8], records: &mut Records, kept: &mut Vec<u8>) -> bool {
     let (octets, kept_length) = (records.octets_len(), kept.len());
     records.begin();

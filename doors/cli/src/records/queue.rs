@@ -12,8 +12,8 @@ const PATIENCE: Duration = Duration::from_millis(5);
 struct State<T> {
     blocks: Vec<T>,
     records: usize,
-    /// The records of a full chunk, as the pace was when this chunk began. Both ends must see the same number: if it
-    /// grew while the sender waits, nobody would wake the sender.
+    /// The records of a full chunk, as the pace was when this chunk began. Both ends must see the same
+    /// number: if it grew while the sender waits, nobody would wake the sender.
     most_records: usize,
     /// Bytes of input that the blocks were read from.
     bytes: usize,
@@ -64,8 +64,8 @@ pub(super) fn queue<T>(pace: Arc<Pace>, is_impatient: bool) -> (Sender<T>, Recei
 }
 
 impl<T> Sender<T> {
-    /// Appends `records` records that were read from `bytes` bytes, when there is room for them. Returns whether the
-    /// receiver is still there.
+    /// Appends `records` records that were read from `bytes` bytes, when there is room for them. Returns
+    /// whether the receiver is still there.
     pub(super) fn push(&self, block: T, records: usize, bytes: usize) -> bool {
         let mut state = self.0.lock();
         while self.0.is_full(&state) && !state.is_abandoned {
@@ -104,7 +104,8 @@ impl<T: Send + 'static> Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// The next blocks, or none at the end of the input. An error that ended the input comes after all blocks.
+    /// The next blocks, or none at the end of the input. An error that ended the input comes after all
+    /// blocks.
     pub(super) fn take(&mut self) -> io::Result<Vec<T>> {
         let mut state = self.shared.lock();
         while !self.shared.is_full(&state) && state.end.is_none() && !state.is_abandoned {

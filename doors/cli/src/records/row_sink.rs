@@ -1,4 +1,5 @@
-//! Answers as rows of Arrow's record batches: what stands beside them, a column of answers and a column of errors.
+//! Answers as rows of Arrow's record batches: what stands beside them, a column of answers and a column of
+//! errors.
 
 use super::beside::Beside;
 use super::layout::{AnswerField, ERROR, Layout};

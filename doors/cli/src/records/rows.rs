@@ -24,8 +24,8 @@ use super::row_values::{Cell, Values};
 const PIECE_ROWS: usize = 4096;
 /// The bytes of a piece, about.
 const PIECE_BYTES: usize = 4 << 20;
-/// The memory for records divided by this is the most that a message or a page may expand to. A batch is in memory while the next
-/// one is read.
+/// The memory for records divided by this is the most that a message or a page may expand to. A batch is in
+/// memory while the next one is read.
 pub(super) const SHARE: u64 = 8;
 
 /// A file or stream of record batches, opened for reading.
@@ -135,7 +135,8 @@ impl FieldSource for RowSource<'_> {
     }
 }
 
-/// The pieces of a batch, each with its bytes. None of them copies. Values of dictionaries count for every row that names them.
+/// The pieces of a batch, each with its bytes. None of them copies. Values of dictionaries count for every
+/// row that names them.
 fn pieces(layout: &Layout, batch: &RecordBatch) -> Vec<(RecordBatch, usize)> {
     let rows = batch.num_rows();
     let (read, others): (Vec<_>, Vec<_>) = (0..batch.num_columns())

@@ -3,8 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
-/// Bytes that may be secret. All of their memory is zeroized on drop, at the speed of `memset`: a `Zeroizing` vector
-/// writes byte by byte, which takes as long as parsing.
+/// Bytes that may be secret. All of their memory is zeroized on drop, at the speed of `memset`: a `Zeroizing`
+/// vector writes byte by byte, which takes as long as parsing.
 ///
 /// Memory that is outgrown is not zeroized. Whoever makes bytes asks for all the room that they need.
 #[derive(Default, PartialEq, Eq)]

@@ -15,8 +15,8 @@ pub(crate) type Reason = Cow<'static, str>;
 pub(crate) struct Value<'a> {
     /// The bytes; of a number, the most significant comes first.
     pub(crate) octets: &'a [u8],
-    /// The bits that the value was written with, leading zeros included: more than `8 (octets.len() - 1)` and at
-    /// most `8 octets.len()`. Constant-time operations may show this length and nothing else.
+    /// The bits that the value was written with, leading zeros included: more than `8 (octets.len() - 1)` and
+    /// at most `8 octets.len()`. Constant-time operations may show this length and nothing else.
     pub(crate) bits: usize,
 }
 
@@ -208,7 +208,8 @@ impl Answers {
         self.ends.push(self.octets.len());
     }
 
-    /// Appends a number without leading zeros; zero has one byte. `limbs` has the least significant limb first.
+    /// Appends a number without leading zeros; zero has one byte. `limbs` has the least significant limb
+    /// first.
     pub(crate) fn push_number(&mut self, limbs: &[u64]) {
         let top = limbs.iter().rposition(|&limb| limb != 0);
         let length = top.map_or(1, |top| 8 * (top + 1) - limbs[top].leading_zeros() as usize / 8);

@@ -14,8 +14,8 @@ pub(crate) fn modmill(arguments: &[&str]) -> Command {
     command
 }
 
-/// The program on the emulated device; `None` if there is no C++ compiler to make its kernels. All test programs
-/// share the compiled kernels, in the user's cache.
+/// The program on the emulated device; `None` if there is no C++ compiler to make its kernels. All test
+/// programs share the compiled kernels, in the user's cache.
 pub(crate) fn on_emulator(arguments: &[&str]) -> Option<Command> {
     let compiler = std::env::var("CXX").unwrap_or("c++".to_owned());
     if Command::new(compiler).arg("--version").output().is_err() {

@@ -198,7 +198,8 @@ fn bench_measures_kernels_and_checks_samples() {
     assert!(!text.contains("NaN"));
 }
 
-/// Batches of growing sizes on the CPU and on a GPU: a picture, and the batch from which on the GPU answers sooner.
+/// Batches of growing sizes on the CPU and on a GPU: a picture, and the batch from which on the GPU answers
+/// sooner.
 #[test]
 fn batches_are_compared_and_drawn() {
     let (file, picture) = (scratch("batches.json"), scratch("batches.svg"));

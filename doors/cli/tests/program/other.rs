@@ -109,8 +109,8 @@ fn warm_compiles_what_the_engine_would_run() {
     assert!(lines.iter().all(|line| line["path"].as_str().unwrap().starts_with("cuda")), "{lines:?}");
 }
 
-/// A bundle holds machine code for GPUs, which the emulated device has none of; a folder that is not there shows at
-/// once.
+/// A bundle holds machine code for GPUs, which the emulated device has none of; a folder that is not there
+/// shows at once.
 #[test]
 fn a_bundle_is_written_whole_or_not_at_all() {
     let path = scratch("kernels.bundle");
@@ -152,7 +152,8 @@ fn compilations_are_shown_on_a_terminal() {
     assert!(!stdout(&quiet).contains("compiling") && stdout(&quiet).contains("f3"), "{quiet:?}");
 }
 
-/// Lines that are broken by hand are broken again by narrower terminals. Those of 100 columns leave them alone.
+/// Lines that are broken by hand are broken again by narrower terminals. Those of 100 columns leave them
+/// alone.
 #[test]
 fn help_fits_100_columns() {
     let rsa = ["keygen", "sign", "verify", "encrypt", "decrypt", "inspect"].map(|name| vec!["rsa", name]);

@@ -344,8 +344,8 @@ fn numbers_are_zeroized_when_they_are_answered() {
     }
 }
 
-/// Returns the text that the program writes to a terminal of 100 columns when `typed` is typed into it; `None`
-/// where no `script` can make a terminal.
+/// Returns the text that the program writes to a terminal of 100 columns when `typed` is typed into it;
+/// `None` where no `script` can make a terminal.
 #[cfg(target_os = "linux")]
 fn on_terminal(command: &str, typed: &str) -> Option<String> {
     let program = format!("stty cols 100; {} {command}", env!("CARGO_BIN_EXE_modmill"));

@@ -1,5 +1,5 @@
-//! The commands of README.md and docs/use/program.md, run as they stand there, one after the other, in a folder that is
-//! empty at first.
+//! The commands of README.md and docs/use/program.md, run as they stand there, one after the other, in a
+//! folder that is empty at first.
 
 use crate::common::{modmill, scratch, stderr, stdout};
 use std::path::Path;

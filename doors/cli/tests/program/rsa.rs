@@ -90,7 +90,8 @@ fn files_are_signed_and_verified() {
         let other = options.replace("@message", "@key.pem");
         desk.bad(&format!("verify --key @public.pem {other} --sig @signature"), 1, "does not verify");
     }
-    // The SHA-256 digest of the message by another program: a signature of the one is a signature of the other.
+    // The SHA-256 digest of the message by another program: a signature of the one is a signature of the
+    // other.
     desk.write("digest", hex("f53c09ca39717a45c62d9aca8f8113eddbfd5f81dcab0b33b1c1834075225e68"));
     desk.good(&format!("{SIGN} --digest --in @digest --out @signature"));
     desk.good(&format!("{VERIFY} --digest --in @digest --sig @signature"));
@@ -163,7 +164,8 @@ fn files_and_lines_that_cannot_be_read_cost_no_other_its_answer() {
     assert!(stderr(&said).contains("modmill: 0: cannot read"), "{}", stderr(&said));
     assert!(stderr(&said).contains("modmill: 2: the signature does not verify"), "{}", stderr(&said));
 
-    // Lines are numbered as editors do it. Each has an answer at its place, also one that is empty or no text.
+    // Lines are numbered as editors do it. Each has an answer at its place, also one that is empty or no
+    // text.
     let lines = b"{\"message\":\"00\"}\n\n{\"message\":\"\xff\"}\n{\"message\":\"0g\"}\n{\"message\":\"01\"}\n{\"mess";
     desk.write("messages.JSONL", lines);
     let said = desk.bad(&format!("{SIGN} --in @messages.JSONL"), 1, "4 of 6 lines");

@@ -179,7 +179,8 @@ fn a_length_that_no_memory_has_is_refused() {
     assert!(text.contains("expands to") && !text.contains("panicked"), "{text}");
 }
 
-/// Mutated files end with one of the promised statuses, without the text of a panic. `MODMILL_MUTATIONS` makes more of them.
+/// Mutated files end with one of the promised statuses, without the text of a panic. `MODMILL_MUTATIONS`
+/// makes more of them.
 #[test]
 fn mutated_files_have_the_promised_statuses() {
     let samples = [

@@ -10,7 +10,8 @@ use zeroize::Zeroizing;
 #[derive(Default)]
 pub(crate) struct Built {
     params: Vec<Param>,
-    /// The memory that the parameters point to. The heap memory of a vector does not move when the vector does.
+    /// The memory that the parameters point to. The heap memory of a vector does not move when the vector
+    /// does.
     data: Vec<Zeroizing<Vec<u8>>>,
     texts: Vec<CString>,
 }

@@ -1,4 +1,5 @@
-//! Calls of libcrypto that the program `openssl` does not make, in this process and in a library context of their own.
+//! Calls of libcrypto that the program `openssl` does not make, in this process and in a library context of
+//! their own.
 #![allow(unsafe_code)]
 
 use crate::common::Setup;

@@ -27,7 +27,8 @@ fn module() -> PathBuf {
 }
 
 impl Setup {
-    /// A folder with a key of 2048 bits. `None`, with a note, where there is no `openssl` of version 3 or later.
+    /// A folder with a key of 2048 bits. `None`, with a note, where there is no `openssl` of version 3 or
+    /// later.
     pub(crate) fn new() -> Option<Self> {
         let version = Command::new("openssl").arg("version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -96,7 +97,8 @@ impl Setup {
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
-    /// The private operations that the provider computed in the commands since the last call, and their batches.
+    /// The private operations that the provider computed in the commands since the last call, and their
+    /// batches.
     pub(crate) fn statistics(&self) -> (usize, usize) {
         let path = self.path("statistics");
         let text = std::fs::read_to_string(&path).unwrap_or_default();

@@ -137,8 +137,8 @@ functions! {
     }
 }
 
-/// Gives the message of a decryption, of the ciphertext `whole` or of its parts. The operation goes on if the program asks for the
-/// length, or if the buffer is too small.
+/// Gives the message of a decryption, of the ciphertext `whole` or of its parts. The operation goes on if the
+/// program asks for the length, or if the buffer is too small.
 ///
 /// # Safety
 /// As for [`values`] and [`Output::new`].

@@ -26,7 +26,8 @@ pub(super) unsafe extern "C" fn C_Initialize(arguments: *mut c_void) -> CK_RV {
     })
 }
 
-/// Refuses a way of locking that this module does not have: it has the locks of the system, whether they are asked for or not.
+/// Refuses a way of locking that this module does not have: it has the locks of the system, whether they are
+/// asked for or not.
 fn check(given: &CK_C_INITIALIZE_ARGS) -> Answer {
     let functions = [
         given.CreateMutex.is_some(),

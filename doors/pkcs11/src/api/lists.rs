@@ -131,8 +131,8 @@ pub unsafe extern "C" fn C_GetInterfaceList(list: *mut CK_INTERFACE, count: *mut
 /// Gives the interface of this name, version and flags. A null name or version asks for the usual one.
 ///
 /// # Safety
-/// `name` is null or a string of C, `version` is null or points to a version, and `answer` is null or points to memory for a
-/// pointer.
+/// `name` is null or a string of C, `version` is null or points to a version, and `answer` is null or points
+/// to memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetInterface(
     name: *mut CK_UTF8CHAR,

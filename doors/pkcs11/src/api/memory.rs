@@ -36,7 +36,8 @@ pub(super) unsafe fn values<'a, T>(pointer: *const T, count: CK_ULONG) -> Answer
     if pointer.is_null() || !is_possible(pointer, count) {
         return bad("a pointer is null or not aligned, or its length is impossible");
     }
-    // SAFETY: the pointer is aligned and not null, the values lie within the address space, and the caller promises the rest.
+    // SAFETY: the pointer is aligned and not null, the values lie within the address space, and the caller
+    // promises the rest.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
@@ -113,7 +114,8 @@ impl<T: Copy> Output<T> {
     /// The buffer at `buffer`, with room for as many values as `len` points to.
     ///
     /// # Safety
-    /// Pointers that are not null point to memory which nobody else uses during the call, as long as `len` says.
+    /// Pointers that are not null point to memory which nobody else uses during the call, as long as `len`
+    /// says.
     pub(super) unsafe fn new(buffer: *mut T, len: *mut CK_ULONG) -> Answer<Self> {
         // SAFETY: as the caller promises.
         let room = usize::try_from(*unsafe { value(len.cast_const()) }?).unwrap_or(usize::MAX);
@@ -124,8 +126,8 @@ impl<T: Copy> Output<T> {
         Ok(Self { buffer, len, room })
     }
 
-    /// Whether the program gave a buffer with room for `count` values. If it gave none, it learns `count`. A buffer that is
-    /// too small is refused.
+    /// Whether the program gave a buffer with room for `count` values. If it gave none, it learns `count`. A
+    /// buffer that is too small is refused.
     pub(super) fn takes(&self, count: usize) -> Answer<bool> {
         if !self.buffer.is_null() && count <= self.room {
             return Ok(true);
@@ -141,8 +143,9 @@ impl<T: Copy> Output<T> {
     /// Gives the answer, or what [`Output::takes`] says.
     pub(super) fn give(&self, answer: &[T]) -> Answer {
         if self.takes(answer.len())? {
-            // SAFETY: the buffer is not null, is aligned unless it has no room, and has room for the answer. The answer is in
-            // memory of this module, so that the two do not overlap. `new` has read the place of the length.
+            // SAFETY: the buffer is not null, is aligned unless it has no room, and has room for the answer.
+            // The answer is in memory of this module, so that the two do not overlap. `new` has read the
+            // place of the length.
             unsafe {
                 std::ptr::copy_nonoverlapping(answer.as_ptr(), self.buffer, answer.len());
                 self.len.write(answer.len() as CK_ULONG);

@@ -139,7 +139,8 @@ fn need_class(template: &Template) -> Answer<CK_OBJECT_CLASS> {
     }
 }
 
-/// Writes the value of an attribute where the entry says, or its length. The length is -1 for a value that is not given.
+/// Writes the value of an attribute where the entry says, or its length. The length is -1 for a value that is
+/// not given.
 ///
 /// # Safety
 /// The entry can be read and written, and its value has as many bytes of memory as it says.
@@ -151,7 +152,8 @@ unsafe fn read_attribute(object: &Object, entry: *mut CK_ATTRIBUTE) -> Answer {
         Err(refusal) => (CK_UNAVAILABLE_INFORMATION, Err(refusal)),
         Ok(bytes) if pValue.is_null() => (bytes.len() as CK_ULONG, Ok(())),
         Ok(bytes) if bytes.len() as CK_ULONG <= ulValueLen => {
-            // SAFETY: the caller promises memory for more bytes than these, and it is not memory of this module.
+            // SAFETY: the caller promises memory for more bytes than these, and it is not memory of this
+            // module.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), pValue.cast(), bytes.len()) };
             (bytes.len() as CK_ULONG, Ok(()))
         }

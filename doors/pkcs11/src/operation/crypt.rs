@@ -36,7 +36,8 @@ pub(super) fn encrypt(object: &Object, scheme: Option<&Encryption>, data: &[u8])
     }
 }
 
-/// Decrypts `ciphertext` with the private key `object`. Waits for it, in one batch with those of other threads.
+/// Decrypts `ciphertext` with the private key `object`. Waits for it, in one batch with those of other
+/// threads.
 pub(super) fn decrypt(
     object: &Object,
     scheme: Option<&Encryption>,

@@ -62,7 +62,8 @@ impl Message {
         Ok(())
     }
 
-    /// The message for a modulus of `size` bytes. `by_digest` asks for a digest where a `DigestInfo` holds one.
+    /// The message for a modulus of `size` bytes. `by_digest` asks for a digest where a `DigestInfo` holds
+    /// one.
     pub(super) fn encode(self, size: usize, by_digest: bool) -> Answer<Encoded> {
         let whole = match (self.input, self.digest) {
             (Input::Hashed(hasher), Some(scheme)) => return Ok(Encoded::Digest(scheme, hasher.finish())),
@@ -94,7 +95,8 @@ impl Message {
     }
 }
 
-/// The block `00 01 ff ... ff 00 data` of PKCS #1 v1.5 (RFC 8017, section 9.2), with at least eight bytes `ff`.
+/// The block `00 01 ff ... ff 00 data` of PKCS #1 v1.5 (RFC 8017, section 9.2), with at least eight bytes
+/// `ff`.
 fn padded(data: &[u8], size: usize) -> Option<Vec<u8>> {
     let filling = size.checked_sub(data.len() + 3).filter(|len| *len >= 8)?;
     Some([&[0, 1], &vec![0xff; filling][..], &[0], data].concat())

@@ -46,8 +46,8 @@ impl State {
         self.login.as_ref().filter(|login| login.user == User::Normal).map(|login| &login.key)
     }
 
-    /// Takes over the objects of the document. An object that was known in the same revision is kept, with the constants that
-    /// were computed for its key.
+    /// Takes over the objects of the document. An object that was known in the same revision is kept, with
+    /// the constants that were computed for its key.
     fn take_objects(&mut self) -> Answer {
         let mut objects = BTreeMap::new();
         if let Some(document) = &self.document {

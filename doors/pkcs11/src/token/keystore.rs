@@ -1,8 +1,8 @@
 //! The keystore file: one JSON document for a token.
 //!
-//! A data key of 32 random bytes seals the private objects. The file has it twice, sealed under a key that Argon2id makes of
-//! the user's PIN, and of the security officer's. Objects that are public are as they are, because anybody may read them
-//! before a login.
+//! A data key of 32 random bytes seals the private objects. The file has it twice, sealed under a key that
+//! Argon2id makes of the user's PIN, and of the security officer's. Objects that are public are as they are,
+//! because anybody may read them before a login.
 
 use super::User;
 use crate::object::Object;
@@ -250,8 +250,8 @@ pub(super) struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a child that was forked meanwhile has it open too, and would hold the lock. If the
-        // system does not let go of it, the lock ends with the file.
+        // Closing the file is not enough: a child that was forked meanwhile has it open too, and would hold
+        // the lock. If the system does not let go of it, the lock ends with the file.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }

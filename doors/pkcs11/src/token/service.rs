@@ -1,4 +1,5 @@
-//! A token over the signing service. The private keys stay there, and only public keys come into this process.
+//! A token over the signing service. The private keys stay there, and only public keys come into this
+//! process.
 
 use super::{Description, Handle, Token, User};
 use crate::log;
@@ -64,8 +65,8 @@ impl ServiceToken {
         Ok(Some(service))
     }
 
-    /// Asks the service for its keys. A key that the service does not know, or whose use it does not allow, is left out and
-    /// named in the log. If all are left out, the reason of the last one is that of the call.
+    /// Asks the service for its keys. A key that the service does not know, or whose use it does not allow,
+    /// is left out and named in the log. If all are left out, the reason of the last one is that of the call.
     fn refresh(&self, service: &Service) -> Answer {
         let (mut objects, mut left_out) = (BTreeMap::new(), None);
         let known = self.state.read().objects.clone();

@@ -50,8 +50,8 @@ pub(crate) fn configure(folder: &std::path::Path, count: usize) {
     let draft = folder.join(format!("config-{}.toml", std::process::id()));
     std::fs::write(&draft, (0..count).map(entry).collect::<String>()).unwrap();
     std::fs::rename(&draft, &path).unwrap();
-    // SAFETY: tests come here once, before the module is loaded, and nothing else of this process reads the environment
-    // meanwhile by way of C.
+    // SAFETY: tests come here once, before the module is loaded, and nothing else of this process reads the
+    // environment meanwhile by way of C.
     unsafe { std::env::set_var("MODMILL_PKCS11_CONFIG", &path) };
 }
 

@@ -27,7 +27,8 @@ fn fixture() -> Fixture {
     Fixture { session, public, private, folder }
 }
 
-/// The output of `openssl` with these arguments, `NAME` standing for files in the fixture's folder; `None` without `openssl`.
+/// The output of `openssl` with these arguments, `NAME` standing for files in the fixture's folder; `None`
+/// without `openssl`.
 fn openssl(fixture: &Fixture, arguments: &[&str], input: &[u8]) -> Option<(bool, Vec<u8>)> {
     let started = Command::new("openssl")
         .args(arguments)

@@ -155,7 +155,8 @@ fn lengths_are_told_without_ending_the_operation() {
         CKR_BUFFER_TOO_SMALL
     );
     assert_eq!(call!(C_Encrypt(session, data.as_mut_ptr(), len, ciphertext.as_mut_ptr(), &mut room)), CKR_OK);
-    // A decryption does not know its length before it is done. It may overwrite the ciphertext, as some programs ask for.
+    // A decryption does not know its length before it is done. It may overwrite the ciphertext, as some
+    // programs ask for.
     assert_eq!(call!(C_DecryptInit(session, &mut mechanism, private)), CKR_OK);
     let place = ciphertext.as_mut_ptr();
     assert_eq!(call!(C_Decrypt(session, place, 256, null_mut(), &mut room)), CKR_OK);

@@ -92,7 +92,8 @@ fn fork_in_the_middle() {
             }
         });
         for round in 0..10 {
-            // SAFETY: the child does what programs with PKCS #11 do after a fork, and leaves without returning.
+            // SAFETY: the child does what programs with PKCS #11 do after a fork, and leaves without
+            // returning.
             let child = unsafe { libc::fork() };
             if child == 0 {
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -1,7 +1,7 @@
 //! Calls through the function list, for what no client library does.
 //!
-//! The functions are those that the tests link, and not those of the shared library, so that this is a second module on the
-//! same tokens.
+//! The functions are those that the tests link, and not those of the shared library, so that this is a second
+//! module on the same tokens.
 #![allow(unsafe_code)]
 
 use crate::common::{USER, folder, fresh_slot, initialise};
@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 /// Calls a function of the list.
 macro_rules! call {
     ($name:ident($($argument:expr),*)) => {
-        // SAFETY: pointers are null, or unaligned, or point to as much as their lengths say; or the lengths are such that the
-        // module refuses them before it reads.
+        // SAFETY: pointers are null, or unaligned, or point to as much as their lengths say; or the lengths
+        // are such that the module refuses them before it reads.
         unsafe { $crate::raw::list().$name.unwrap()($($argument),*) }
     };
 }

@@ -5,8 +5,8 @@ use crate::error::Error;
 use std::fmt;
 use zeroize::Zeroize;
 
-/// Vectors of zeros and ones of the same length, which may be secret. Bit i of a vector is bit `i mod 32` of its word
-/// `i / 32`; bits beyond the length are zero. Cleared when dropped.
+/// Vectors of zeros and ones of the same length, which may be secret. Bit i of a vector is bit `i mod 32` of
+/// its word `i / 32`; bits beyond the length are zero. Cleared when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BitVectors {
     count: usize,

@@ -7,7 +7,8 @@ use crate::{Batch, limbs};
 use zeroize::Zeroizing;
 
 impl ResidueModuli {
-    /// The residues of numbers, as one vector with an element for each number. Numbers may be any; they count modulo M.
+    /// The residues of numbers, as one vector with an element for each number. Numbers may be any; they count
+    /// modulo M.
     pub fn decompose(&self, numbers: &Batch) -> Result<ResidueVectors, Error> {
         let mut residues = ResidueVectors::zeros(self, 1, numbers.len())?;
         let length = numbers.len();
@@ -21,8 +22,9 @@ impl ResidueModuli {
 
     /// The integers below M with these residues: one number for each element, vector after vector.
     ///
-    /// By the Chinese remainder theorem `x = sum_i y_i (M / m_i) mod M` with `y_i = x_i (M / m_i)^-1 mod m_i`. The sum is
-    /// below k M; multiples `2^t M` are subtracted under masks, so that the instructions are the same for all residues.
+    /// By the Chinese remainder theorem `x = sum_i y_i (M / m_i) mod M` with
+    /// `y_i = x_i (M / m_i)^-1 mod m_i`. The sum is below k M; multiples `2^t M` are subtracted under masks,
+    /// so that the instructions are the same for all residues.
     pub fn compose(&self, residues: &ResidueVectors) -> Result<Batch, Error> {
         if residues.moduli() != self {
             return Err(Error::OtherModuli);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// The most moduli: 8192 bits.
 pub const MAX_MODULI: usize = 256;
 
-/// Pairwise coprime odd moduli `m_0, ..., m_(k-1)` of at most 32 bits, and what joins residues to integers modulo their
-/// product M. Clones share it.
+/// Pairwise coprime odd moduli `m_0, ..., m_(k-1)` of at most 32 bits, and what joins residues to integers
+/// modulo their product M. Clones share it.
 ///
 /// # Examples
 ///
@@ -76,8 +76,8 @@ impl ResidueModuli {
         Ok(Self(Arc::new(Joint { product: product_of(None), moduli: words, cofactors, inverses })))
     }
 
-    /// The `count` greatest primes below 2^32: a uniform word is a residue of such a prime but for one of many millions,
-    /// and M has 32 bits for each.
+    /// The `count` greatest primes below 2^32: a uniform word is a residue of such a prime but for one of
+    /// many millions, and M has 32 bits for each.
     pub fn largest(count: usize) -> Result<Self, Error> {
         let primes = (0..=u32::MAX).rev().filter(|&candidate| is_prime(candidate));
         Self::new(&primes.take(count.min(MAX_MODULI + 1)).collect::<Vec<_>>())

@@ -15,11 +15,12 @@ pub const GROUP_WORDS: usize = 16;
 
 /// A uniform matrix expanded from a seed by ChaCha20 with a 64-bit counter and a 64-bit stream number.
 ///
-/// The columns of a row are cut into groups of 16. The group g of residue i of a row is block `(row k + i) G + g` for the G
-/// groups of a row, and its column c is word `c mod 16` of the block. A word x of stream 0 gives the residue `x mod m` if x is below
-/// the greatest multiple of m that is at most 2^32. Otherwise the same word of the same block of stream 1 is tried, then of
-/// stream 2, and so on. So residues are exactly uniform for uniform words. For the greatest primes below 2^32, one word of
-/// many millions is tried again; for moduli a little above 2^31 it is every second.
+/// The columns of a row are cut into groups of 16. The group g of residue i of a row is block
+/// `(row k + i) G + g` for the G groups of a row, and its column c is word `c mod 16` of the block. A word x
+/// of stream 0 gives the residue `x mod m` if x is below the greatest multiple of m that is at most 2^32.
+/// Otherwise the same word of the same block of stream 1 is tried, then of stream 2, and so on. So residues
+/// are exactly uniform for uniform words. For the greatest primes below 2^32, one word of many millions is
+/// tried again; for moduli a little above 2^31 it is every second.
 #[derive(Debug, Clone)]
 pub struct SeededRows {
     moduli: ResidueModuli,

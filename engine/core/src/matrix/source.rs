@@ -44,8 +44,8 @@ pub trait MatrixSource: Send + Sync {
     }
 }
 
-/// The greatest number of rows and of columns. A sum of `MOST` residues, or of `MOST` halves of products, fits 64 bits:
-/// `2^31 2^32 < 2^64`.
+/// The greatest number of rows and of columns. A sum of `MOST` residues, or of `MOST` halves of products,
+/// fits 64 bits: `2^31 2^32 < 2^64`.
 const MOST: usize = 1 << 31;
 
 /// Checks the shape of a matrix, and that its words can be counted.
@@ -82,8 +82,8 @@ pub struct MemoryRows {
 }
 
 impl MemoryRows {
-    /// A matrix from its words, in the order of [`MatrixSource`]. It is an error if they are not as many as that, or not
-    /// below their moduli.
+    /// A matrix from its words, in the order of [`MatrixSource`]. It is an error if they are not as many as
+    /// that, or not below their moduli.
     pub fn new(moduli: &ResidueModuli, rows: usize, columns: usize, words: Vec<u32>) -> Result<Self, Error> {
         let expected = check_shape(moduli, rows, columns)?;
         if words.len() != expected {
@@ -140,8 +140,8 @@ impl MatrixSource for MemoryRows {
     }
 }
 
-/// A matrix in a file: its words in the order of [`MatrixSource`], little-endian, and nothing else. Residues that are not
-/// below their moduli are an error when they are read.
+/// A matrix in a file: its words in the order of [`MatrixSource`], little-endian, and nothing else. Residues
+/// that are not below their moduli are an error when they are read.
 #[derive(Debug)]
 pub struct FileRows {
     moduli: ResidueModuli,

@@ -28,8 +28,8 @@ impl ResidueVectors {
         Ok(Self { moduli: moduli.clone(), count, length, words })
     }
 
-    /// Vectors from their words, in the order of the type. It is an error if they are not as many as that, or not below
-    /// their moduli.
+    /// Vectors from their words, in the order of the type. It is an error if they are not as many as that, or
+    /// not below their moduli.
     pub fn from_words(
         moduli: &ResidueModuli,
         count: usize,
@@ -103,7 +103,8 @@ impl ResidueVectors {
 }
 
 impl ResidueModuli {
-    /// Checks that words in planes of `length` words, one plane for each modulus in turn, are below their moduli.
+    /// Checks that words in planes of `length` words, one plane for each modulus in turn, are below their
+    /// moduli.
     pub fn check_planes(&self, length: usize, words: &[u32]) -> Result<(), Error> {
         for (index, plane) in words.chunks(length.max(1)).enumerate() {
             let modulus = self.words()[index % self.len()].get();
@@ -125,8 +126,8 @@ pub(super) fn zero_words(count: usize) -> Result<Vec<u32>, Error> {
     CLEARED.try_take(count)
 }
 
-/// Overwrites words with zeros. Several threads do, where one would take longer than starting them: answers of a GPU have
-/// hundreds of megabytes.
+/// Overwrites words with zeros. Several threads do, where one would take longer than starting them: answers
+/// of a GPU have hundreds of megabytes.
 fn clear(words: &mut [u32]) {
     /// The fewest words of a thread.
     const SHARE: usize = 1 << 22;

@@ -39,8 +39,8 @@ impl WordModulus {
         self.factor
     }
 
-    /// The greatest word x for which `x mod m` is uniform if x is uniform among the words up to it: one less than the
-    /// greatest multiple of m that is at most 2^32. It is `m - 1` for moduli above 2^31.
+    /// The greatest word x for which `x mod m` is uniform if x is uniform among the words up to it: one less
+    /// than the greatest multiple of m that is at most 2^32. It is `m - 1` for moduli above 2^31.
     #[must_use]
     pub fn last_uniform(self) -> u32 {
         let m = u64::from(self.modulus);

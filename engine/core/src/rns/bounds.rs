@@ -49,7 +49,8 @@ pub struct Ranges {
     pub q: Vec<u64>,
     /// `xi xi` in base A.
     pub square_a: Vec<u64>,
-    /// The largest sum of two products that is reduced in base A; empty where a modulus is merged into the matrices.
+    /// The largest sum of two products that is reduced in base A; empty where a modulus is merged into the
+    /// matrices.
     pub combined: Vec<u128>,
 }
 
@@ -104,8 +105,8 @@ impl Bounds {
         })
     }
 
-    /// The bounds with matrices that a modulus is merged into ([`super::Merged`]). The approximate quotient keeps its
-    /// `precision`, which is compiled into kernels.
+    /// The bounds with matrices that a modulus is merged into ([`super::Merged`]). The approximate quotient
+    /// keeps its `precision`, which is compiled into kernels.
     #[must_use]
     pub fn merged(precision: u32, a: &[Channel], b: &[Channel], a_to_b: &Matrix, b_to_a: &Matrix) -> Self {
         Self::fixed_point(a, |state| {
@@ -124,7 +125,8 @@ impl Bounds {
         })
     }
 
-    /// The bounds of a product whose result does not exceed its input. `product` computes them from bounds on the input.
+    /// The bounds of a product whose result does not exceed its input. `product` computes them from bounds on
+    /// the input.
     fn fixed_point(a: &[Channel], product: impl Fn(&[u64]) -> Self) -> Self {
         // The input of a power is a reduced product of canonical residues, which is below 2p.
         let mut state: Vec<u64> = a.iter().map(|channel| 2 * u64::from(channel.p) - 1).collect();
@@ -194,8 +196,8 @@ impl Bounds {
     }
 }
 
-/// The largest residues in base `to` after an extension of `words`, where the last word of a column is at most `last` of
-/// its place. `sums` takes the largest sums of a column.
+/// The largest residues in base `to` after an extension of `words`, where the last word of a column is at
+/// most `last` of its place. `sums` takes the largest sums of a column.
 fn extend(
     matrix: &Matrix,
     words: &[u64],

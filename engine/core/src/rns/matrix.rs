@@ -8,8 +8,8 @@
 //! Entries are canonical. Other representatives `entry + i p` would have larger high bytes, which widen
 //! the ranges of the lazy residues, and nearly the same low bytes, because p is -1 modulo 2^16.
 //!
-//! The quotient k enters as one more word, of which two bytes are used. Instead of the quotient a matrix may have one
-//! more word for each column, a different one for every channel (`Matrix::with_own_words`).
+//! The quotient k enters as one more word, of which two bytes are used. Instead of the quotient a matrix may
+//! have one more word for each column, a different one for every channel (`Matrix::with_own_words`).
 
 use super::Channel;
 use zeroize::{Zeroize, Zeroizing};
@@ -24,7 +24,8 @@ pub const QUOTIENT_BYTES: usize = 2;
 pub struct Matrix {
     words: usize,
     quotient: bool,
-    /// One vector for each column: word after word, byte after byte, the quotient or the column's own word last.
+    /// One vector for each column: word after word, byte after byte, the quotient or the column's own word
+    /// last.
     columns: Vec<Vec<u32>>,
 }
 
@@ -83,8 +84,8 @@ impl Matrix {
         changed
     }
 
-    /// This matrix with one more word for each column, which is multiplied by the factor of its channel. The matrix
-    /// has no quotient.
+    /// This matrix with one more word for each column, which is multiplied by the factor of its channel. The
+    /// matrix has no quotient.
     pub(super) fn with_own_words(&self, to: &[Channel], factors: &[u32]) -> Self {
         let mut changed = self.clone();
         for (column, (channel, &factor)) in changed.columns.iter_mut().zip(to.iter().zip(factors)) {
@@ -139,8 +140,8 @@ impl Matrix {
             .sum()
     }
 
-    /// The largest sums of the column of `channel` for words up to `words` and a last word up to `last`, which is the
-    /// quotient or the column's own word.
+    /// The largest sums of the column of `channel` for words up to `words` and a last word up to `last`,
+    /// which is the quotient or the column's own word.
     #[must_use]
     pub fn sums(&self, channel: usize, words: &[u64], last: u64) -> Sums {
         let bytes = words.iter().map(|&word| largest_bytes(word)).chain([largest_bytes(last)]).flatten();
@@ -164,8 +165,8 @@ fn largest_bytes(value: u64) -> [u64; BYTES] {
     std::array::from_fn(|byte| (value >> (8 * byte)).min(0xff))
 }
 
-/// `M_i mod p` for each prime of the base `from`: the product of the primes before it times that of the primes
-/// behind it.
+/// `M_i mod p` for each prime of the base `from`: the product of the primes before it times that of the
+/// primes behind it.
 fn cofactors(from: &[Channel], channel: Channel) -> Vec<u32> {
     let mut cofactors = vec![1; from.len()];
     for order in [Vec::from_iter(0..from.len()), Vec::from_iter((0..from.len()).rev())] {

@@ -1,20 +1,21 @@
 //! Matrices with a modulus merged into them, for many products modulo one number.
 //!
 //! Primes of B are 3 modulo 4, so exactly one of `c_i 2^-32` and its negative is a square modulo b_i:
-//! `s_i^2 = sign_i c_i 2^-32`. Column i of the first matrix is multiplied by s_i, so base B holds `x' = s_i x`, and
-//! `redc(x' x')` is `sign_i xi_i` at once. This saves the product with c_i and its reduction. The rows of the second
-//! matrix take the sign.
+//! `s_i^2 = sign_i c_i 2^-32`. Column i of the first matrix is multiplied by s_i, so base B holds
+//! `x' = s_i x`, and `redc(x' x')` is `sign_i xi_i` at once. This saves the product with c_i and its
+//! reduction. The rows of the second matrix take the sign.
 //!
-//! Column j of the second matrix is multiplied by `n_j 2^-32`, so the extension is q N / (B A_j) at once. The square of
-//! the state, `s_j = redc(xi_j xi_j)`, enters the same column as one more word, with the factor `C_j 2^-16`. So the new state
-//! is the folded sum of the column: `xi_j = fold(sum_i sign_i xi_i E_ij + s_j C_j 2^-16)`. This saves two of three wide products
-//! and a reduction in base A.
+//! Column j of the second matrix is multiplied by `n_j 2^-32`, so the extension is q N / (B A_j) at once. The
+//! square of the state, `s_j = redc(xi_j xi_j)`, enters the same column as one more word, with the factor
+//! `C_j 2^-16`. So the new state is the folded sum of the column:
+//! `xi_j = fold(sum_i sign_i xi_i E_ij + s_j C_j 2^-16)`. This saves two of three wide products and a
+//! reduction in base A.
 //!
 //! A table factor y is kept as `yB_i = y'_i` below its prime, because `redc(x' y')` is to a product what
 //! `redc(x' x')` is to a square, and as its state in base A.
 //!
-//! `sum_i sign_i xi_i B_i` may be negative, and so may values: |z| < c N. Rounding to the nearest integer gives the
-//! right quotient for negative x too.
+//! `sum_i sign_i xi_i B_i` may be negative, and so may values: |z| < c N. Rounding to the nearest integer
+//! gives the right quotient for negative x too.
 
 #[cfg(test)]
 mod tests;
@@ -80,8 +81,8 @@ impl Merged {
         &self.a_to_b
     }
 
-    /// The matrix of the second extension: from `sign_i xi_i`, and in each column the square or product in its channel
-    /// of base A, to the new state.
+    /// The matrix of the second extension: from `sign_i xi_i`, and in each column the square or product in
+    /// its channel of base A, to the new state.
     #[must_use]
     pub fn b_to_a(&self) -> &Matrix {
         &self.b_to_a

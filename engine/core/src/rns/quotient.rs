@@ -1,4 +1,5 @@
-//! The approximate quotient of a base extension (Cox-Rower in `docs/inside/bibliography.md`), for lazy residues.
+//! The approximate quotient of a base extension (Cox-Rower in `docs/inside/bibliography.md`), for lazy
+//! residues.
 //!
 //! `x = sum_j xi_j A_j - k A` with `0 <= x < A` means `sum_j xi_j / a_j = k + x / A`. The sum is
 //! approximated by `S / 2^F` with `S = sum_j (xi_j >> SHIFT) w_j` and `w_j` the rounded
@@ -45,8 +46,8 @@ impl Quotient {
         Self::with_precision(base, largest, (1..32).rev().find(fits).unwrap_or(1))
     }
 
-    /// The approximation for words up to `largest` in the channels of `base`, with F = `precision`. Its sum fits 32
-    /// bits only if [`Quotient::largest_sum`] says so.
+    /// The approximation for words up to `largest` in the channels of `base`, with F = `precision`. Its sum
+    /// fits 32 bits only if [`Quotient::largest_sum`] says so.
     #[must_use]
     pub fn with_precision(base: &[Channel], largest: &[u64], precision: u32) -> Self {
         let weights = weights(base, precision);

@@ -1,16 +1,17 @@
 //! Reads at secret indices from a table that all lanes share.
 //!
 //! The table holds digit i of all entries side by side. A register holds this digit of four entries, and one
-//! permutation (`vpermd`, on halves of words) looks up the words at the indices of all four lanes in it. All entries
-//! pass through the registers, and every lane keeps the answer of the four entries that its index is among.
-//! Instructions and addresses are the same for all indices.
+//! permutation (`vpermd`, on halves of words) looks up the words at the indices of all four lanes in it. All
+//! entries pass through the registers, and every lane keeps the answer of the four entries that its index is
+//! among. Instructions and addresses are the same for all indices.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
 const LANES: usize = 4;
 
-/// Reads entry `indices[l]` for every lane l of some groups of lanes. The number of entries is a multiple of four.
+/// Reads entry `indices[l]` for every lane l of some groups of lanes. The number of entries is a multiple of
+/// four.
 #[target_feature(enable = "avx2")]
 pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     assert!(!indices.is_empty() && indices.len().is_multiple_of(LANES));
@@ -20,8 +21,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     assert!(table.len() == digits * entries && entries.is_multiple_of(LANES));
     let mut done = 0;
     while done < digits {
-        // One comparison of the indices serves as many digits as there are free registers, and these digits stay in the
-        // cache for all groups of lanes.
+        // One comparison of the indices serves as many digits as there are free registers, and these digits
+        // stay in the cache for all groups of lanes.
         let mut some = 0;
         for (indices, out) in indices.chunks_exact(LANES).zip(out.chunks_exact_mut(digits * LANES)) {
             // SAFETY: at least this many digits are left, and the lengths were checked.
@@ -41,8 +42,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
 /// Reads D digits, starting with `digit`. Returns D.
 ///
 /// # Safety
-/// `out` has these digits, the table has `entries` words for each digit, which are a multiple of four, and there is
-/// one index for each lane.
+/// `out` has these digits, the table has `entries` words for each digit, which are a multiple of four, and
+/// there is one index for each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn read_some<const D: usize>(

@@ -187,8 +187,8 @@ impl Ifma {
         assert!(constants.len() == Self::division_constants(n) && aligned(constants));
         assert!(scratch.len() >= Self::division_words(n) && aligned(scratch));
         let (t, space) = scratch.split_at_mut((2 * n + barrett::ABOVE) * LANES);
-        // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked. Karatsuba's scratch space is
-        // part of that of the division.
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was created; the sizes were checked.
+        // Karatsuba's scratch space is part of that of the division.
         unsafe {
             match dividend {
                 Dividend::Product(y) => {

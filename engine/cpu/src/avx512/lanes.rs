@@ -1,5 +1,5 @@
-//! Conversion between limbs and digits of 52 bits in eight lanes, as in [`crate::lanes`]. Eight limbs of eight numbers are transposed in
-//! registers.
+//! Conversion between limbs and digits of 52 bits in eight lanes, as in [`crate::lanes`]. Eight limbs of
+//! eight numbers are transposed in registers.
 #![allow(unsafe_code)]
 
 use super::table::{Line, load, store, transpose_lines};
@@ -42,7 +42,8 @@ pub(super) fn split(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mu
     }
 }
 
-/// Writes `count` limbs of each number, from `first` on, with the same limb of all lanes side by side, and zeros above them.
+/// Writes `count` limbs of each number, from `first` on, with the same limb of all lanes side by side, and
+/// zeros above them.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_limbs(numbers: &[&[u64]], first: usize, count: usize, limbs: &mut [u64]) {
@@ -217,8 +218,9 @@ pub(super) fn reduce_once(x: &mut [u64], m: &[u64], space: &mut [u64]) {
     }
 }
 
-/// Asks for the words that the next eight numbers have in the same place, so that they arrive from memory while these eight are computed.
-/// Numbers of a batch, of `len` limbs each, lie one after the other. There is no access, so nothing needs to be there.
+/// Asks for the words that the next eight numbers have in the same place, so that they arrive from memory
+/// while these eight are computed. Numbers of a batch, of `len` limbs each, lie one after the other. There is
+/// no access, so nothing needs to be there.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn fetch_next(at: *const u64, len: usize) {

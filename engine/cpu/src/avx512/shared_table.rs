@@ -1,12 +1,12 @@
 //! Reads at secret indices from a table that all lanes share, with registers as the table.
 //!
-//! The table holds digit i of all entries side by side. Two registers hold this digit of sixteen entries, and one
-//! permutation (`vpermi2q`) looks up the words at the indices of all eight lanes in them. A table of 256 entries takes
-//! sixteen permutations for each digit. The upper bits of an index choose among their answers, by masked moves that
-//! halve the number of answers with each bit.
+//! The table holds digit i of all entries side by side. Two registers hold this digit of sixteen entries, and
+//! one permutation (`vpermi2q`) looks up the words at the indices of all eight lanes in them. A table of 256
+//! entries takes sixteen permutations for each digit. The upper bits of an index choose among their answers,
+//! by masked moves that halve the number of answers with each bit.
 //!
-//! All words are loaded in the same order for all indices. An index is seen only by permutations, tests of single bits
-//! into a mask and masked moves between registers.
+//! All words are loaded in the same order for all indices. An index is seen only by permutations, tests of
+//! single bits into a mask and masked moves between registers.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -16,11 +16,12 @@ const LANES: usize = 8;
 /// Entries that one permutation looks at.
 const SIXTEEN: usize = 2 * LANES;
 
-/// Digits that are read for all groups of lanes before the next ones: 16 KiB of a table of 256 entries, which stay in
-/// the first-level cache.
+/// Digits that are read for all groups of lanes before the next ones: 16 KiB of a table of 256 entries, which
+/// stay in the first-level cache.
 const CHUNK: usize = 8;
 
-/// Reads entry `indices[l]` for every lane l of some groups of lanes. The table has 16, 32, 64, 128 or 256 entries.
+/// Reads entry `indices[l]` for every lane l of some groups of lanes. The table has 16, 32, 64, 128 or 256
+/// entries.
 #[target_feature(enable = "avx512f")]
 pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     assert!(!indices.is_empty() && indices.len().is_multiple_of(LANES));
@@ -31,8 +32,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     for (chunk, table) in table.chunks(CHUNK * entries).enumerate() {
         for (indices, out) in indices.chunks_exact(LANES).zip(out.chunks_exact_mut(digits * LANES)) {
             let out = &mut out[chunk * CHUNK * LANES..][..table.len() / entries * LANES];
-            // SAFETY: there are eight indices, `out` has as many digits as the chunk of the table, and the constant is a
-            // sixteenth of the entries.
+            // SAFETY: there are eight indices, `out` has as many digits as the chunk of the table, and the
+            // constant is a sixteenth of the entries.
             unsafe {
                 match entries {
                     16 => read_entries::<1>(table, indices, out),
@@ -50,7 +51,8 @@ pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
 /// Reads from a table of `16 S` entries, for one group of lanes.
 ///
 /// # Safety
-/// There is one index for each lane, `out` holds whole digits, and the table holds `16 S` words for each digit.
+/// There is one index for each lane, `out` holds whole digits, and the table holds `16 S` words for each
+/// digit.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn read_entries<const S: usize>(table: &[u64], indices: &[u64], out: &mut [u64]) {

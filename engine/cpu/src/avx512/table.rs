@@ -159,7 +159,8 @@ pub(super) fn transpose_lines(lines: [Line; 8]) -> [Line; 8] {
     interleaved(even_or_odd(0), even_or_odd(1))
 }
 
-/// Words 2 k and 2 k + 1 of four lines, for k = 0 to 3, from the low and high halves of the first two lines and of the last two.
+/// Words 2 k and 2 k + 1 of four lines, for k = 0 to 3, from the low and high halves of the first two lines
+/// and of the last two.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn quarters([a, b]: [Line; 2], [c, d]: [Line; 2]) -> [Line; 4] {

@@ -153,10 +153,12 @@ pub(crate) struct TermsOfSum<'a> {
     pub(crate) terms: &'a [(usize, &'a [u32])],
 }
 
-/// The number of points whose products are added at a time: those of a few dozen transforms stay in the first-level cache.
+/// The number of points whose products are added at a time: those of a few dozen transforms stay in the
+/// first-level cache.
 const ADDED: usize = 16;
 
-/// Fills a block with a sum of products of transforms from point `start` on, transformed back, up to a constant factor.
+/// Fills a block with a sum of products of transforms from point `start` on, transformed back, up to a
+/// constant factor.
 pub(crate) fn add_transforms(
     field: &impl PrimeField,
     out: &mut [Point],

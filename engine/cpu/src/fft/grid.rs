@@ -14,8 +14,8 @@ use modmill_core::transform::Digits;
 /// The number of parts of a row that is cut.
 const PARTS: usize = 16;
 
-/// The number of points from which a team shares a block. Shorter blocks lose more by moving between the caches of two cores
-/// than the second core brings; measured.
+/// The number of points from which a team shares a block. Shorter blocks lose more by moving between the
+/// caches of two cores than the second core brings; measured.
 const SHARED: usize = 1 << 10;
 
 /// The number of points from which threads share a block although they may be asleep.
@@ -68,8 +68,8 @@ impl Grid {
         Self { shape, parts, share, together, is_shared }
     }
 
-    /// The number of fields that are transformed side by side: all of them if threads share them, otherwise one,
-    /// whose blocks stay in a cache.
+    /// The number of fields that are transformed side by side: all of them if threads share them, otherwise
+    /// one, whose blocks stay in a cache.
     pub(super) fn fields_at_once(self, fields: usize) -> usize {
         if self.is_shared { fields } else { 1 }
     }

@@ -1,4 +1,5 @@
-//! Memory of transforms: zeroized at the end of an operation, reused by the next product, in large pages if it is long.
+//! Memory of transforms: zeroized at the end of an operation, reused by the next product, in large pages if
+//! it is long.
 //!
 //! A product of numbers of n limbs needs several blocks, each many times longer than n. The system hands out
 //! new memory page by page, which costs up to a third of a product. So freed blocks are cached, up to a
@@ -44,8 +45,8 @@ thread_local! {
     static OPERATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs an operation that takes many products. Blocks are not cleared after each of its products, but once at its end, even if
-/// it panics.
+/// Runs an operation that takes many products. Blocks are not cleared after each of its products, but once at
+/// its end, even if it panics.
 pub(crate) fn clear_at_end<T>(operation: impl FnOnce() -> T) -> T {
     struct Running;
     impl Drop for Running {
@@ -89,8 +90,8 @@ pub(crate) struct Points {
 }
 
 impl Points {
-    /// A block of `len` points for a field, of any value. A block that served the same field before is preferred: the thread
-    /// that computes in this field has it in its cache.
+    /// A block of `len` points for a field, of any value. A block that served the same field before is
+    /// preferred: the thread that computes in this field has it in its cache.
     pub(crate) fn new(len: usize, field: usize) -> Self {
         let mut free = FREE.lock();
         let fits = |free: &Free| free.block.len() >= len && free.block.len() <= 2 * len;
@@ -111,7 +112,8 @@ impl Points {
         Self { block, len, field, used: used.max(len) }
     }
 
-    /// Clears blocks that are not needed any more, unless that is done later. `each` runs a function on every piece of them.
+    /// Clears blocks that are not needed any more, unless that is done later. `each` runs a function on every
+    /// piece of them.
     pub(crate) fn put_back(mut blocks: Vec<Self>, each: impl FnOnce(Vec<&mut [Point]>, fn(&mut [Point]))) {
         if is_cleared_later() || blocks.is_empty() {
             return;

@@ -55,8 +55,9 @@ pub(crate) fn transform<const F: usize>(
     Transformed { blocks, digits: layout.digits(number) }
 }
 
-/// Fills `out` with the low limbs of a sum of products. The part above them goes to `fold`, which may add it to the limbs
-/// again. The sum is computed in the ring of the layout, so it is exact if the ring is longer than the sum.
+/// Fills `out` with the low limbs of a sum of products. The part above them goes to `fold`, which may add it
+/// to the limbs again. The sum is computed in the ring of the layout, so it is exact if the ring is longer
+/// than the sum.
 pub(crate) fn sum_of_products<const F: usize, T>(
     scheme: &impl NttScheme<F>,
     terms: &[(&[u64], SecondFactor<'_>)],
@@ -112,8 +113,8 @@ pub(crate) fn transform_for_sums<const F: usize>(
     transformed
 }
 
-/// Fills `out` with a sum of products of numbers that [`transform_for_sums`] transformed, on one thread. The numbers are
-/// named by their indices.
+/// Fills `out` with a sum of products of numbers that [`transform_for_sums`] transformed, on one thread. The
+/// numbers are named by their indices.
 pub(crate) fn sum_of_terms<const F: usize>(
     scheme: &impl NttScheme<F>,
     numbers: &[&Transformed],
@@ -191,7 +192,8 @@ fn split_off_sum(terms: Vec<Blocks<'_>>) -> (Points, Vec<Points>) {
     (blocks.next().expect("there is something to add"), blocks.collect())
 }
 
-/// Adds products over each field, transforms back and resolves the carries. `blocks` are the terms of a field.
+/// Adds products over each field, transforms back and resolves the carries. `blocks` are the terms of a
+/// field.
 fn sum<'a, const F: usize, T>(
     scheme: &impl NttScheme<F>,
     blocks: impl Fn(usize) -> Vec<Blocks<'a>>,

@@ -49,7 +49,8 @@ fn is_shared(len: usize) -> bool {
     len >= if team::is_leading() { SHARED } else { SHARED_ASLEEP } && rayon::current_num_threads() > 1
 }
 
-/// The number of limbs of a share of `len` limbs: a multiple of `unit`, or all limbs if threads do not share them.
+/// The number of limbs of a share of `len` limbs: a multiple of `unit`, or all limbs if threads do not share
+/// them.
 pub(crate) fn share(len: usize, unit: usize) -> usize {
     if is_shared(len) {
         len.div_ceil(SHARES * rayon::current_num_threads()).max(LEAST).next_multiple_of(unit)
@@ -161,8 +162,8 @@ impl<'a> Shares<'a> {
         self.share
     }
 
-    /// Corrects the rests and runs `work` on every share, which is the last change of the number. Its arguments are the index of
-    /// the first limb and the limbs, as they are in the end. It has no carry.
+    /// Corrects the rests and runs `work` on every share, which is the last change of the number. Its
+    /// arguments are the index of the first limb and the limbs, as they are in the end. It has no carry.
     pub(crate) fn correct(&mut self, work: impl Fn(usize, &mut [u64]) + Sync) {
         let share = self.share;
         let shares = self.limbs.chunks_mut(share).zip(self.steps.iter()).enumerate();
@@ -186,7 +187,8 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// The units that a rest passes on after `step` units were added to it, given whether it is all ones or all zeros.
+/// The units that a rest passes on after `step` units were added to it, given whether it is all ones or all
+/// zeros.
 fn passed([ones, zeros]: [u64; 2], step: i128) -> i128 {
     i128::from(u64::from(step == 1) & ones) - i128::from(u64::from(step == -1) & zeros)
 }

@@ -1,4 +1,5 @@
-//! The table of a fixed base: for every place of a window and every digit d there, the power `base^(d 2^(w place))`.
+//! The table of a fixed base: for every place of a window and every digit d there, the power
+//! `base^(d 2^(w place))`.
 
 use crate::cost;
 use crate::domain::{Domain, Workspace};
@@ -58,10 +59,11 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of a base for exponents of `exponent_bits` bits. All lanes of `domain` have one modulus of `bits` bits.
+    /// The table of a base for exponents of `exponent_bits` bits. All lanes of `domain` have one modulus of
+    /// `bits` bits.
     ///
-    /// First the powers `base^(2^(w place))` of all places are found by squaring. Then each lane computes the entries of a
-    /// place of its own, so that all lanes are used.
+    /// First the powers `base^(2^(w place))` of all places are found by squaring. Then each lane computes the
+    /// entries of a place of its own, so that all lanes are used.
     pub(super) fn new<K: Kernel>(
         domain: &Domain<K>,
         base: Operand<'_>,
@@ -113,8 +115,8 @@ impl Table {
         &self.words[place * len..][..len]
     }
 
-    /// Reads the entries of public exponents from a table that is laid out entry by entry. Missing lanes repeat the last
-    /// exponent.
+    /// Reads the entries of public exponents from a table that is laid out entry by entry. Missing lanes
+    /// repeat the last exponent.
     pub(super) fn read_vartime<K: Kernel>(&self, place: usize, exponents: &[&[u64]], out: &mut [u64]) {
         for lane in 0..K::LANES {
             let exponent = exponents[lane.min(exponents.len() - 1)];

@@ -32,8 +32,8 @@ pub(crate) fn batch(zeta: &mut i64, f: u64, g: u64) -> StepMatrix {
 
 /// [`batch`] in time that depends on f and g, from their low 62 bits. `eta` is `-delta`.
 ///
-/// Steps in which g is even only shift, so they are taken together. Where g is odd, a multiple of f clears up to six of its low
-/// bits at once, as far as delta keeps its sign (libsecp256k1, `modinv64_var`).
+/// Steps in which g is even only shift, so they are taken together. Where g is odd, a multiple of f clears up
+/// to six of its low bits at once, as far as delta keeps its sign (libsecp256k1, `modinv64_var`).
 pub(crate) fn batch_vartime(eta: &mut i64, mut f: u64, mut g: u64) -> StepMatrix {
     let (mut u, mut v, mut q, mut r) = (1u64, 0u64, 0u64, 1u64);
     let mut left = BATCH;

@@ -131,8 +131,9 @@ impl BarrettDivisor {
         copy
     }
 
-    /// The remainder of x, by long division, n limbs at a time. x has at least n limbs. Its top limb is below the divisor's and has
-    /// as many leading zeros, or it is the product of two numbers below the divisor, in 2n limbs.
+    /// The remainder of x, by long division, n limbs at a time. x has at least n limbs. Its top limb is below
+    /// the divisor's and has as many leading zeros, or it is the product of two numbers below the divisor, in
+    /// 2n limbs.
     fn divide(&self, mut x: Limbs, mut quotient: Option<&mut [u64]>) -> Limbs {
         let n = self.limbs();
         // The remainder of x 2^shift modulo the shifted divisor is 2^shift times the remainder of x.

@@ -9,7 +9,8 @@ use modmill_core::{Batch, Error, Job, Moduli, Modulus, Operand};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-/// Computes a job item by item, on the threads of `workers`. `is_power` says whether an item is a power, which takes many products.
+/// Computes a job item by item, on the threads of `workers`. `is_power` says whether an item is a power,
+/// which takes many products.
 pub(crate) fn run(
     workers: &Workers,
     multiplier: Multiplier,
@@ -95,11 +96,12 @@ pub(crate) fn squares(
     each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
 }
 
-/// Bits of a number from which a team shares a single product. Shorter products are done before a thread wakes up; measured.
+/// Bits of a number from which a team shares a single product. Shorter products are done before a thread
+/// wakes up; measured.
 const TEAM_BITS: usize = 1 << 19;
 
-/// Runs `compute` for one of `count` items. A team of threads shares the item if there are more threads than items and the item
-/// takes long enough.
+/// Runs `compute` for one of `count` items. A team of threads shares the item if there are more threads than
+/// items and the item takes long enough.
 fn led<T>(workers: &Workers, count: usize, is_long: bool, compute: impl FnOnce() -> T) -> T {
     if is_long && count < workers.pool.current_num_threads() { workers.team.lead(compute) } else { compute() }
 }

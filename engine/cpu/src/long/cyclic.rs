@@ -71,8 +71,8 @@ impl CyclicRings {
         with_scheme!(self.multiplier.scheme, scheme => product::transform(&scheme, number, &self.layout(ring)))
     }
 
-    /// The low n bits of a sum of at most two products of numbers of at most n bits. The part above goes to `fold`, which may go on
-    /// with the shares of the number before their last pass.
+    /// The low n bits of a sum of at most two products of numbers of at most n bits. The part above goes to
+    /// `fold`, which may go on with the shares of the number before their last pass.
     pub(super) fn sum_of_products<T>(
         &self,
         terms: &[(&[u64], SecondFactor<'_>)],

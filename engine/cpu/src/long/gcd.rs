@@ -1,7 +1,7 @@
 //! Greatest common divisors and cofactors of long numbers, in subquadratic time: recursive half-gcd (Möller,
 //! "On Schönhage's algorithm and subquadratic integer GCD computation", 2008), Lehmer's steps below a
-//! threshold, and products by transforms. Divisors of short numbers are found by division steps. The time depends
-//! on the numbers, so they must be public.
+//! threshold, and products by transforms. Divisors of short numbers are found by division steps. The time
+//! depends on the numbers, so they must be public.
 //!
 //! Numbers are reduced by matrices of determinant 1 with non-negative entries: `(a, b) = M (a', b')`. No
 //! number becomes zero. The reduction ends with `a' = b' = g`, where `g = m_11 a - m_01 b = m_00 b - m_10 a`.
@@ -33,7 +33,8 @@ pub struct Bezout {
     pub is_swapped: bool,
 }
 
-/// Writes `gcd(a, b)` to `out`, which is zero and as long as the longer number. The divisor of two zeros is zero.
+/// Writes `gcd(a, b)` to `out`, which is zero and as long as the longer number. The divisor of two zeros is
+/// zero.
 ///
 /// ```
 /// use modmill_cpu::long::Multiplier;
@@ -118,7 +119,8 @@ fn reduced(multiplier: &Multiplier, mut a: Natural, mut b: Natural, matrix: &mut
     }
 }
 
-/// Reduces two non-zero numbers to less than the threshold of half-gcd, or to their divisor if that is longer.
+/// Reduces two non-zero numbers to less than the threshold of half-gcd, or to their divisor if that is
+/// longer.
 fn shorten(multiplier: &Multiplier, a: &mut Natural, b: &mut Natural) {
     let mut none = Matrix::identity(0);
     loop {

@@ -1,7 +1,7 @@
 //! Memory of long numbers. The threads that share a number clear it, and the next number takes the memory.
 //!
-//! A thread that clears limbs which another core has written waits for every line of them. So each thread clears the share that it
-//! computed, and memory that is zero already is not cleared again.
+//! A thread that clears limbs which another core has written waits for every line of them. So each thread
+//! clears the share that it computed, and memory that is zero already is not cleared again.
 
 use crate::fft::memory::{self, is_cleared_later};
 use crate::fft::shares;
@@ -21,7 +21,8 @@ const LONG: usize = 1 << 13;
 /// The largest number of limbs that are kept: 32 MiB.
 const KEPT: usize = 1 << 22;
 
-/// Runs an operation that takes many products. Memory is not cleared after each of them, but once at its end, even if it panics.
+/// Runs an operation that takes many products. Memory is not cleared after each of them, but once at its end,
+/// even if it panics.
 pub(super) fn clear_at_end<T>(operation: impl FnOnce() -> T) -> T {
     struct Running;
     impl Drop for Running {
@@ -84,7 +85,8 @@ fn kept(len: usize) -> Option<(Vec<u64>, bool)> {
     Some(free.swap_remove(index))
 }
 
-/// Keeps the memory of a number that is not needed any more. It is cleared now or at the end of the operation.
+/// Keeps the memory of a number that is not needed any more. It is cleared now or at the end of the
+/// operation.
 pub(super) fn recycle(mut limbs: Limbs) {
     let len = limbs.len();
     if len < LONG {

@@ -219,8 +219,8 @@ impl MersenneRing {
     }
 }
 
-/// Subtracts y if `x = 2^n`, or x if `y = 2^n`, modulo `2^n + 1`. The product is zero in both cases. Returns bit n of the
-/// difference.
+/// Subtracts y if `x = 2^n`, or x if `y = 2^n`, modulo `2^n + 1`. The product is zero in both cases. Returns
+/// bit n of the difference.
 fn subtract_from_zero(product: &mut [u64], x: &[u64], y: &[u64]) -> u64 {
     let n = product.len();
     let masks = [mask::from_bit(x[n]), mask::from_bit(y[n] & (1 - x[n]))];

@@ -111,8 +111,8 @@ impl PreparedModulus {
         })
     }
 
-    /// `base^exponent mod N`, for an exponent of `bits` bits. Windows have `window` bits. The time depends on `bits`,
-    /// `window` and lengths only.
+    /// `base^exponent mod N`, for an exponent of `bits` bits. Windows have `window` bits. The time depends on
+    /// `bits`, `window` and lengths only.
     #[must_use]
     pub(crate) fn pow(&self, base: &[u64], exponent: &[u64], bits: usize, window: u32) -> Limbs {
         let base = self.remainder(base);

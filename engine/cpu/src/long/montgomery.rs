@@ -1,6 +1,6 @@
 //! Montgomery's reduction by transforms (\[Thesis\], Algorithm 7.1) with `R = 2^n + 1` and all products
-//! modulo R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication method", 2004).
-//! Constant time, except for the modulus.
+//! modulo R or `Q = 2^n - 1` (McLaughlin, "New frameworks for Montgomery's modular multiplication
+//! method", 2004). Constant time, except for the modulus.
 //!
 //! For x and y below N and `m = -x y / N mod R`, `t = (x y + m N) / R` is an integer below 2N that is
 //! congruent to `x y / R`. Modulo Q, R is 2, so t is half of `x y + m N` there. This determines t up to one
@@ -97,8 +97,8 @@ impl Montgomery {
         t
     }
 
-    /// Halves t, which is below Q, modulo Q. Adds Q if the lowest bit of the half is not `parity`. Subtracts N if the
-    /// result is not below N, which it exceeds by at most N.
+    /// Halves t, which is below Q, modulo Q. Adds Q if the lowest bit of the half is not `parity`. Subtracts
+    /// N if the result is not below N, which it exceeds by at most N.
     fn halve_and_reduce(&self, t: &mut Shares<'_>, parity: u64) {
         let share = t.share();
         // A share begins with the lowest bit of the next share, and the last share with that of the first.

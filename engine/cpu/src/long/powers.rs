@@ -30,8 +30,8 @@ pub(crate) fn window(bits: usize) -> u32 {
     best_fixed_window(bits, SCAN)
 }
 
-/// `base^exponent` for a base below N and an exponent of `bits` bits. Fixed windows of `window` bits and masked table
-/// reads make the time depend on `bits`, `window` and lengths only.
+/// `base^exponent` for a base below N and an exponent of `bits` bits. Fixed windows of `window` bits and
+/// masked table reads make the time depend on `bits`, `window` and lengths only.
 pub(super) fn pow(
     reduction: &impl Reduction,
     base: &[u64],
@@ -64,8 +64,8 @@ pub(super) fn pow(
     leave(reduction, power, table)
 }
 
-/// `base^exponent` for a base below N and a public exponent, by sliding windows of at most `longest_window` bits,
-/// without products by 1.
+/// `base^exponent` for a base below N and a public exponent, by sliding windows of at most `longest_window`
+/// bits, without products by 1.
 pub(super) fn pow_vartime(
     reduction: &impl Reduction,
     base: &[u64],

@@ -1,9 +1,9 @@
-//! Sums modulo a long number: sums of products, added before they are transformed back and reduced, and sums of numbers with
-//! small weights.
+//! Sums modulo a long number: sums of products, added before they are transformed back and reduced, and sums
+//! of numbers with small weights.
 //!
-//! A transform is linear: the transform of a sum of products is the sum, point by point, of the products of the factors'
-//! transforms. So each factor is transformed once, however many products it is in, and each sum is transformed back and
-//! reduced once, however many products it has.
+//! A transform is linear: the transform of a sum of products is the sum, point by point, of the products of
+//! the factors' transforms. So each factor is transformed once, however many products it is in, and each sum
+//! is transformed back and reduced once, however many products it has.
 
 use super::barrett::BarrettDivisor;
 use super::memory::{clear_at_end, zeros_with_room};
@@ -76,7 +76,8 @@ impl ModularSums {
                 with_scheme!(self.multiplier.scheme, scheme => {
                     product::sum_of_terms(&scheme, &factors, &terms, &self.layout, &mut whole);
                 });
-                // A sum is below 2^(2 bits + 63): its top limb has as many leading zeros as the modulus, and one more.
+                // A sum is below 2^(2 bits + 63): its top limb has as many leading zeros as the modulus, and
+                // one more.
                 self.divisor.remainder_of_sum(whole)
             });
             answer.copy_from_slice(&remainder[..stride]);

@@ -165,7 +165,8 @@ fn products_distribute_over_sums() {
     }
 }
 
-/// The bounds of coefficients: unsigned ones are below the first, and signed ones at most the second in magnitude.
+/// The bounds of coefficients: unsigned ones are below the first, and signed ones at most the second in
+/// magnitude.
 fn bounds(multiplier: &Multiplier) -> [BigUint; 2] {
     match multiplier.scheme {
         Scheme::Portable(_) => [big(&[goldilocks::PRIME]), big(&[goldilocks::PRIME / 2])],
@@ -179,8 +180,8 @@ fn bounds(multiplier: &Multiplier) -> [BigUint; 2] {
     }
 }
 
-/// Every plan up to the longest answers: its digits are enough for the product, and its coefficients stay within the
-/// fields. The bounds are computed from the primes, without the scheme.
+/// Every plan up to the longest answers: its digits are enough for the product, and its coefficients stay
+/// within the fields. The bounds are computed from the primes, without the scheme.
 #[test]
 fn plans_of_every_size_are_exact() {
     let lengths = || (6..=33).flat_map(|k| [1usize << k, 3 << (k - 1), (5 << (k - 2)) + 64, (1 << k) - 64]);

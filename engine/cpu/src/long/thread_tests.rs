@@ -16,8 +16,8 @@ fn engines() -> [Cpu; 4] {
     })
 }
 
-/// Numbers of `bits` bits: zero, one, all ones, all ones except for one bit in the middle, powers of two at both ends and in
-/// the middle, powers of two minus one, and a random number.
+/// Numbers of `bits` bits: zero, one, all ones, all ones except for one bit in the middle, powers of two at
+/// both ends and in the middle, powers of two minus one, and a random number.
 fn hard(bits: usize, random: &mut Random) -> Vec<Vec<u64>> {
     let len = bits.div_ceil(64);
     let power = |bit: usize| {
@@ -89,8 +89,8 @@ fn products_are_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Odd moduli of about `bits` bits that every kind of reduction takes: `2^n + 1`, `2^n - 1`, all ones except for one bit, a power of two
-/// plus three, and a random number.
+/// Odd moduli of about `bits` bits that every kind of reduction takes: `2^n + 1`, `2^n - 1`, all ones except
+/// for one bit, a power of two plus three, and a random number.
 fn moduli(bits: usize, random: &mut Random) -> Vec<Modulus> {
     let mut numbers = hard(bits, random);
     let mut plus_three = numbers[4].clone();

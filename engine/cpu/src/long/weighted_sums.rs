@@ -1,7 +1,7 @@
 //! Sums of long numbers with small weights.
 //!
-//! Carries are resolved once, at the end of a sum. Until then the halves of each limb are added up in words of their own. Weights
-//! may be secret: every number is read, whatever its weight.
+//! Carries are resolved once, at the end of a sum. Until then the halves of each limb are added up in words
+//! of their own. Weights may be secret: every number is read, whatever its weight.
 
 use super::memory::zeros_with_room;
 use modmill_core::BatchView;
@@ -9,8 +9,9 @@ use modmill_core::BatchView;
 /// The most numbers of a sum: `2^24` products of a weight below `2^8` and half a limb are below `2^64`.
 pub(super) const MOST_NUMBERS: usize = 1 << 24;
 
-/// The number of limbs of each number that are added at a time, for many sums and for few. For many, those of all numbers are
-/// copied side by side: a few thousand times 32 limbs stay in the second-level cache. For few, long stretches are read.
+/// The number of limbs of each number that are added at a time, for many sums and for few. For many, those of
+/// all numbers are copied side by side: a few thousand times 32 limbs stay in the second-level cache. For
+/// few, long stretches are read.
 const TILES: [usize; 2] = [32, 512];
 
 /// The number of sums from which the copy pays.
@@ -36,8 +37,8 @@ fn add_together(low: &mut [u64], high: &mut [u64], words: [&[u64]; TOGETHER], we
     }
 }
 
-/// Calls `done` with the index of each sum and its limbs: one more than the numbers have. `weights` has a byte for each number
-/// for each sum. Inlined, so that it is compiled for the instruction set of the caller.
+/// Calls `done` with the index of each sum and its limbs: one more than the numbers have. `weights` has a
+/// byte for each number for each sum. Inlined, so that it is compiled for the instruction set of the caller.
 #[inline(always)]
 pub(super) fn add_up(numbers: BatchView<'_>, weights: &[u8], done: impl Fn(usize, &[u64])) {
     let (count, limbs) = (numbers.len().max(1), numbers.bits().div_ceil(64));

@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 /// The most entries of a shared table.
 const MOST: usize = 256;
 
-/// Reads an entry for each index. The table holds a digit of all entries side by side, for as many digits as a number
-/// of `out` has.
+/// Reads an entry for each index. The table holds a digit of all entries side by side, for as many digits as
+/// a number of `out` has.
 pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     let digits = out.len() / indices.len();
     let entries = table.len() / digits;

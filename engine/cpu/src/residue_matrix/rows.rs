@@ -7,8 +7,8 @@ use modmill_core::{Error, MatrixSource, ResidueVectors};
 use rayon::prelude::*;
 
 impl Cpu {
-    /// `A s` for one vector s in residues: a vector with an element for each row. Time and addresses do not depend on the
-    /// values.
+    /// `A s` for one vector s in residues: a vector with an element for each row. Time and addresses do not
+    /// depend on the values.
     pub fn multiply_rows(
         &self,
         matrix: &dyn MatrixSource,

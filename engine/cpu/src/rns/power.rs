@@ -25,7 +25,8 @@ impl RnsDomain {
         }
     }
 
-    /// `x <- x^e` in Montgomery form for a public exponent, by sliding windows of at most `longest_window` bits.
+    /// `x <- x^e` in Montgomery form for a public exponent, by sliding windows of at most `longest_window`
+    /// bits.
     pub(crate) fn pow_vartime(&self, x: &mut RnsValue, exponent: &[u64], longest_window: u32) {
         let (window, steps) = best_sliding_steps_vartime(exponent, longest_window);
         // A table of odd powers: entry i holds `x^(2i + 1)`.

@@ -1,5 +1,5 @@
-//! NVRTC, NVIDIA's run-time compiler. It always makes machine code for the device's own architecture: a driver
-//! refuses the intermediate code of a compiler that is newer than itself.
+//! NVRTC, NVIDIA's run-time compiler. It always makes machine code for the device's own architecture: a
+//! driver refuses the intermediate code of a compiler that is newer than itself.
 #![allow(unsafe_code)] // calls a C library
 
 use super::program::{Architecture, Program};

@@ -16,8 +16,8 @@ pub struct Program {
     pub defines: Vec<(String, String)>,
     /// Options for the GPU's compiler beyond the usual ones; the emulated device ignores them.
     pub options: Vec<String>,
-    /// Whether it may use instructions that only one generation has (`sm_90a` instead of `sm_90`). There are such
-    /// instructions from 9.0 on.
+    /// Whether it may use instructions that only one generation has (`sm_90a` instead of `sm_90`). There are
+    /// such instructions from 9.0 on.
     pub specific: bool,
 }
 
@@ -29,8 +29,9 @@ impl Program {
         self.digest_with(files.collect())
     }
 
-    /// The key of the program within this process. Its files do not change while the process runs, so that their place
-    /// stands for their texts: hashing these takes as long as a small batch waits for its kernels to start.
+    /// The key of the program within this process. Its files do not change while the process runs, so that
+    /// their place stands for their texts: hashing these takes as long as a small batch waits for its kernels
+    /// to start.
     pub(crate) fn key_in_process(&self) -> Digest {
         let place = (self.files.as_ptr() as usize).to_le_bytes();
         self.digest_with(vec![&place])

@@ -8,8 +8,9 @@ type Watcher = Box<dyn Fn(usize) + Send + Sync>;
 static WATCHER: OnceLock<Watcher> = OnceLock::new();
 static UNDER_WAY: Mutex<usize> = Mutex::new(0);
 
-/// Tells `watcher` how many programs are being compiled, whenever that number changes. A program whose machine code is
-/// found in the cache or in a bundle is not compiled. A process has one watcher: returns whether it is this one.
+/// Tells `watcher` how many programs are being compiled, whenever that number changes. A program whose
+/// machine code is found in the cache or in a bundle is not compiled. A process has one watcher: returns
+/// whether it is this one.
 pub fn watch(watcher: impl Fn(usize) + Send + Sync + 'static) -> bool {
     WATCHER.set(Box::new(watcher)).is_ok()
 }

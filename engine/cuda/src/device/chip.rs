@@ -1,5 +1,5 @@
-//! GPUs whose limits are known here: the emulated device takes the limits of any of them, and kernels are compiled
-//! for them without such a card.
+//! GPUs whose limits are known here: the emulated device takes the limits of any of them, and kernels are
+//! compiled for them without such a card.
 
 use super::limits::Limits;
 use std::fmt;
@@ -46,8 +46,8 @@ impl Chip {
     /// The limits, from the CUDA C++ Programming Guide's table of compute capabilities and the data sheets.
     #[must_use]
     pub fn limits(self) -> Limits {
-        // Capability, multiprocessors, clock in MHz, threads and blocks of a multiprocessor, KiB of shared memory of
-        // a block and of a multiprocessor, single- per double-precision throughput.
+        // Capability, multiprocessors, clock in MHz, threads and blocks of a multiprocessor, KiB of shared
+        // memory of a block and of a multiprocessor, single- per double-precision throughput.
         let (capability, multiprocessors, clock_mhz, threads, blocks, block_kib, kib, single_per_double) =
             match self {
                 Self::T4 => ((7, 5), 40, 1590, 1024, 16, 64, 64, 32),

@@ -3,7 +3,8 @@
 /// The most threads of a block, on every device.
 pub const MAX_BLOCK: u32 = 1024;
 
-/// The limits of a device, and the instructions that it has. Candidates for its kernels are made within these limits.
+/// The limits of a device, and the instructions that it has. Candidates for its kernels are made within these
+/// limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// Compute capability, major and minor.
@@ -50,8 +51,8 @@ impl Limits {
         }
     }
 
-    /// Blocks that a multiprocessor holds at once, as far as threads and shared memory decide: `block` threads and
-    /// `shared_bytes` bytes each.
+    /// Blocks that a multiprocessor holds at once, as far as threads and shared memory decide: `block`
+    /// threads and `shared_bytes` bytes each.
     #[must_use]
     pub fn resident_blocks(&self, block: u32, shared_bytes: u32) -> u32 {
         if block == 0 || block > MAX_BLOCK || shared_bytes > self.shared_per_block {

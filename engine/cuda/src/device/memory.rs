@@ -139,8 +139,8 @@ impl Drop for HostBuffer {
     }
 }
 
-/// Asks the system for large pages behind memory that will be written. With small pages, mapping new memory takes longer
-/// than copying the answers into it.
+/// Asks the system for large pages behind memory that will be written. With small pages, mapping new memory
+/// takes longer than copying the answers into it.
 pub(crate) fn prefer_large_pages<T>(answers: &mut [T]) {
     #[cfg(target_os = "linux")]
     {

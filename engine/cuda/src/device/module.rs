@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// `#[repr(C)]`, of numbers only, the same as the kernel's own structure, field by field.
 pub unsafe trait KernelArguments: Copy + 'static {}
 
-/// Asserts the size of a kernel's structure and the offsets of its fields. The kernel's source asserts the same numbers.
+/// Asserts the size of a kernel's structure and the offsets of its fields. The kernel's source asserts the
+/// same numbers.
 macro_rules! assert_layout {
     ($name:ident: $bytes:literal bytes, $($field:ident at $offset:literal),+) => {
         const _: () = assert!(

@@ -6,8 +6,8 @@ use modmill_core::LimbMemory;
 use modmill_core::sync::RwLock;
 use std::collections::BTreeMap;
 
-/// The pinned memory that callers hold in this process: first addresses, and the addresses behind the last bytes. All
-/// devices can copy from and to all of it.
+/// The pinned memory that callers hold in this process: first addresses, and the addresses behind the last
+/// bytes. All devices can copy from and to all of it.
 static PINNED: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
 
 /// Whether all of `limbs` lies in pinned memory of a caller's.

@@ -53,8 +53,8 @@ pub struct Shape {
     pub shared_bytes: u32,
 }
 
-/// The raw operations of a device. The types above this trait, which are the same for every platform, take care of
-/// ownership, reuse and order.
+/// The raw operations of a device. The types above this trait, which are the same for every platform, take
+/// care of ownership, reuse and order.
 ///
 /// # Safety
 /// Of every unsafe method: handles and addresses come from this platform, have not been given back,
@@ -66,7 +66,8 @@ pub(crate) trait Platform: Send + Sync {
     /// Faults that stopped nothing.
     fn warnings(&self) -> Vec<String>;
 
-    /// The machine code of a program, as it stands in a bundle; `None` if there is none that another process can load.
+    /// The machine code of a program, as it stands in a bundle; `None` if there is none that another process
+    /// can load.
     fn code(&self, program: &Program) -> Result<Option<MachineCodeEntry>>;
     /// Whether a program is compiled, or compiles at once.
     fn has_code(&self, program: &Program) -> bool;
@@ -80,7 +81,8 @@ pub(crate) trait Platform: Send + Sync {
     fn rounded(&self, bytes: usize) -> usize;
     fn allocate(&self, bytes: usize) -> Result<u64>;
     unsafe fn free(&self, address: u64);
-    /// Starts to overwrite memory with zeros. All such writes have ended when [`Platform::wait_for_zeros`] returns.
+    /// Starts to overwrite memory with zeros. All such writes have ended when [`Platform::wait_for_zeros`]
+    /// returns.
     unsafe fn zero(&self, address: u64, bytes: usize) -> Result<()>;
     fn wait_for_zeros(&self) -> Result<()>;
     /// Host memory that the device can copy to and from by itself, at least 8-byte aligned.

@@ -22,8 +22,8 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Free memory of `bytes` bytes, if there is any: the latest, or the latest without secrets where these are to be
-    /// avoided and some is without.
+    /// Free memory of `bytes` bytes, if there is any: the latest, or the latest without secrets where these
+    /// are to be avoided and some is without.
     pub(super) fn take(&mut self, bytes: usize, avoids_secrets: bool) -> Option<Free> {
         let free = self.free.get_mut(&bytes)?;
         match free.iter().rposition(|free| !(avoids_secrets && free.is_secret)) {

@@ -54,7 +54,8 @@ impl Shared {
         self.pool.lock().bytes()
     }
 
-    /// Takes device memory out of the pool, or allocates it. Memory with secrets of others is for secrets only.
+    /// Takes device memory out of the pool, or allocates it. Memory with secrets of others is for secrets
+    /// only.
     pub(super) fn take(&self, bytes: usize, contents: Contents) -> Result<Free> {
         check_size(bytes)?;
         let bytes = self.platform.rounded(bytes);
@@ -70,8 +71,8 @@ impl Shared {
         }
     }
 
-    /// Keeps device memory that nothing uses any more. If it may hold secrets, it is cleared when the device has been
-    /// quiet for a moment: the operations of a chain do not wait for it.
+    /// Keeps device memory that nothing uses any more. If it may hold secrets, it is cleared when the device
+    /// has been quiet for a moment: the operations of a chain do not wait for it.
     pub(super) fn keep(self: &Arc<Self>, free: Free) {
         self.pool.lock().keep(free);
         if free.is_secret {

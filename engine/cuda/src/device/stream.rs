@@ -1,5 +1,5 @@
-//! Streams and events. A stream performs its operations one after the other while the host goes on. An event is a
-//! mark in a stream.
+//! Streams and events. A stream performs its operations one after the other while the host goes on. An event
+//! is a mark in a stream.
 #![allow(unsafe_code)] // hands addresses to the platform
 
 use super::memory::{Buffer, HostBuffer, check};
@@ -116,8 +116,8 @@ impl Stream {
 
     /// Runs a kernel with one argument, a structure.
     ///
-    /// `buffers` are the buffers whose addresses are in the arguments. They are not reused before the kernel has
-    /// ended.
+    /// `buffers` are the buffers whose addresses are in the arguments. They are not reused before the kernel
+    /// has ended.
     ///
     /// # Safety
     /// The kernel takes exactly this structure, and reads and writes nothing but `buffers`, within

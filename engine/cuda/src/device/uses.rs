@@ -1,8 +1,8 @@
 //! The operations that still work with a piece of memory or code.
 //!
-//! Operations on a stream end after the calls that started them. Each stream numbers its operations. Memory and
-//! modules remember the latest number of each stream that works with them, and wait for it before they are given back
-//! or read. Nothing waits for a stream that was waited for already.
+//! Operations on a stream end after the calls that started them. Each stream numbers its operations. Memory
+//! and modules remember the latest number of each stream that works with them, and wait for it before they
+//! are given back or read. Nothing waits for a stream that was waited for already.
 #![allow(unsafe_code)] // hands handles to the platform
 
 use super::platform::Handle;
@@ -27,8 +27,8 @@ impl Line {
         Self { device, handle, started: AtomicU64::new(0), ended: AtomicU64::new(0) }
     }
 
-    /// Counts an operation that was just started, and returns its number. It is counted after its start, so that
-    /// a thread that waits for the stream meanwhile does not take it for ended.
+    /// Counts an operation that was just started, and returns its number. It is counted after its start, so
+    /// that a thread that waits for the stream meanwhile does not take it for ended.
     pub(super) fn count(&self) -> u64 {
         self.started.fetch_add(1, Ordering::SeqCst) + 1
     }

@@ -64,8 +64,8 @@ api! {
     }
 }
 
-/// The name of the driver's library. It is a part of the driver. The library of this name in the toolkit's folders
-/// is a stub.
+/// The name of the driver's library. It is a part of the driver. The library of this name in the toolkit's
+/// folders is a stub.
 const NAME: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 impl Api {

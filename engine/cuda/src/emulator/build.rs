@@ -17,12 +17,12 @@ use tempfile::TempDir;
 /// The header that gives the CPU the functions of a GPU. It is included first.
 const HEADER: &str = "emulator.hpp";
 
-/// The compiler must not fuse multiplications and additions, so that results do not depend on the host. Kernels are
-/// compiled a third faster with `-O1` than with `-O2`, and run as fast.
+/// The compiler must not fuse multiplications and additions, so that results do not depend on the host.
+/// Kernels are compiled a third faster with `-O1` than with `-O2`, and run as fast.
 const OPTIONS: &[&str] = &["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-x", "c++"];
 
-/// The kernels of a program. A program is compiled at most once in a process, and kept in the cache. Libraries are
-/// never unloaded, because threads keep variables in them.
+/// The kernels of a program. A program is compiled at most once in a process, and kept in the cache.
+/// Libraries are never unloaded, because threads keep variables in them.
 pub(super) fn library(program: &Program, cache: &Cache) -> Result<&'static Library> {
     static LIBRARIES: Memo<&'static Library> = Memo::new();
     LIBRARIES.get(&program.digest(), || {

@@ -53,14 +53,14 @@ impl Size {
     }
 }
 
-/// The memory in which kernels keep the data that may or may not fit shared memory. It is decided once, by the limits of the
-/// device that the kernels are for.
+/// The memory in which kernels keep the data that may or may not fit shared memory. It is decided once, by
+/// the limits of the device that the kernels are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// The family has no choice.
     Fixed,
-    /// Two-pass: how many of a number's three arrays are in the thread's table in global memory. The others are in
-    /// shared memory.
+    /// Two-pass: how many of a number's three arrays are in the thread's table in global memory. The others
+    /// are in shared memory.
     InTable(u32),
     /// Residues: both matrices are in shared memory.
     Shared,

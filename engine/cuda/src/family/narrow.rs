@@ -1,4 +1,5 @@
-//! The family `narrow`: 22- or 23-bit samples in doubles, whose products are exact, held by a group of threads.
+//! The family `narrow`: 22- or 23-bit samples in doubles, whose products are exact, held by a group of
+//! threads.
 
 use super::layout::{KernelSet, Layout, Size};
 use super::samples::Samples;

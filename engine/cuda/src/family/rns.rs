@@ -1,8 +1,9 @@
-//! The family `rns`: residues modulo many primes, multiplied by constant matrices on the tensor cores. A warp holds
-//! sixteen numbers.
+//! The family `rns`: residues modulo many primes, multiplied by constant matrices on the tensor cores. A warp
+//! holds sixteen numbers.
 //!
-//! `layout` has the sizes of its data, `tables` the constants of a size, `calls` the structures that its kernels take,
-//! `kernels` the sequence in which they run, and `fixed` the powers of one base. See `docs/algorithms/rns.md`.
+//! `layout` has the sizes of its data, `tables` the constants of a size, `calls` the structures that its
+//! kernels take, `kernels` the sequence in which they run, and `fixed` the powers of one base. See
+//! `docs/algorithms/rns.md`.
 
 pub(crate) mod calls;
 pub(crate) mod fixed;
@@ -23,7 +24,8 @@ pub(crate) const POWER_FILES: [&str; 6] =
 /// Two threads of a warp's 32 for each of its 16 numbers.
 const THREADS: u32 = 2;
 
-/// Groups for which four warpgroups have registers: with more, three are as fast, and faster with one modulus.
+/// Groups for which four warpgroups have registers: with more, three are as fast, and faster with one
+/// modulus.
 const MOST_GROUPS_OF_FOUR: u32 = 12;
 
 /// The bases of a size, and how residues lie in memory.
@@ -46,8 +48,8 @@ impl Rns {
         Some(Self { residues, bases })
     }
 
-    /// Matrices that fit shared memory stay there. Others are streamed by devices with warpgroups, which multiply by
-    /// matrices in shared memory only, and read from global memory by other devices.
+    /// Matrices that fit shared memory stay there. Others are streamed by devices with warpgroups, which
+    /// multiply by matrices in shared memory only, and read from global memory by other devices.
     pub(super) fn place(words: u32, layout: &Layout, limits: &Limits) -> Option<Placement> {
         let set = Self::new(words, layout, Placement::Shared)?;
         let room = limits.shared_per_block.checked_sub(set.residues.other_bytes(true))?;
@@ -62,9 +64,9 @@ impl Rns {
         }
     }
 
-    /// The layouts worth measuring: for each number of warpgroups the fewest chunks that fit the registers, and one
-    /// less to base A, which spills a little and waits less. Streamed matrices leave room for two warpgroups, and few
-    /// long chunks are the best.
+    /// The layouts worth measuring: for each number of warpgroups the fewest chunks that fit the registers,
+    /// and one less to base A, which spills a little and waits less. Streamed matrices leave room for two
+    /// warpgroups, and few long chunks are the best.
     pub(super) fn layouts(words: u32) -> Vec<Layout> {
         let channels = Bases::for_bits(32 * words as usize).map_or(0, |bases| bases.channels());
         let groups = u32::try_from(channels / 4).unwrap_or(u32::MAX);

@@ -1,4 +1,5 @@
-//! The family `row`: 32-bit words in the registers of one thread, or of a group that exchanges them by shuffles.
+//! The family `row`: 32-bit words in the registers of one thread, or of a group that exchanges them by
+//! shuffles.
 
 use super::layout::{KernelSet, Layout, Size};
 

@@ -1,4 +1,5 @@
-//! The family `two_pass`: blocks of words in shared memory or in tables, and a window of columns in registers.
+//! The family `two_pass`: blocks of words in shared memory or in tables, and a window of columns in
+//! registers.
 
 use super::layout::{Cut, KernelSet, Layout, Placement, Size};
 use crate::device::Limits;
@@ -24,8 +25,8 @@ impl TwoPass {
         fits.then_some(Self { size, threads, block, tile, in_table })
     }
 
-    /// As many arrays in shared memory as let a multiprocessor hold all blocks of the layout. A group of threads has
-    /// no table of its own, and keeps all of them in shared memory.
+    /// As many arrays in shared memory as let a multiprocessor hold all blocks of the layout. A group of
+    /// threads has no table of its own, and keeps all of them in shared memory.
     pub(super) fn place(size: Size, layout: &Layout, limits: &Limits) -> Option<Placement> {
         let fits = |in_table: &u32| {
             let set = Self::new(size, layout, Placement::InTable(*in_table));
@@ -36,9 +37,10 @@ impl TwoPass {
         (0..=2).find(fits).map(Placement::InTable)
     }
 
-    /// The layouts worth measuring with `threads` threads to a number. The wider the tiles, the fewer words go over
-    /// from one to the next. Registers set the limit, which a group of threads shares, and so does the cache for
-    /// instructions. Small blocks are for devices whose shared memory does not hold the usual ones.
+    /// The layouts worth measuring with `threads` threads to a number. The wider the tiles, the fewer words
+    /// go over from one to the next. Registers set the limit, which a group of threads shares, and so does
+    /// the cache for instructions. Small blocks are for devices whose shared memory does not hold the usual
+    /// ones.
     pub(super) fn layouts(size: Size, threads: u32, limits: &Limits) -> Vec<Layout> {
         let (words, part) = (size.words, size.words / threads);
         if threads > 1 && part < 32 {

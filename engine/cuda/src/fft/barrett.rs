@@ -1,12 +1,13 @@
 //! Reduction modulo long numbers, Barrett's (Algorithm 3.1 of the thesis, with the shift it
 //! lacks), on the device.
 //!
-//! For d of n bits, `m = floor((2^2n - 1) / d) - 2^n`, and x below `2^2n` with upper half h: `q = h + floor(h m / 2^n)`
-//! is at most 3 less than `floor(x / d)`: `h + h m / 2^n` is above `h 2^n / d - 1`, of which less than one is cut
-//! off, and the lower half of x is below `2 d`. The digits of both parts of q are added without carries, and
-//! multiplied by those of d: their transforms have room for sums of two digits. Since `x - q d` is below `4 d` (`5 d` with
-//! reciprocals that were found on the device, which may be one less, see `newton`), that
-//! product is wanted modulo `2^s - 1` only, for s of as many limbs as d, by transforms of half the length.
+//! For d of n bits, `m = floor((2^2n - 1) / d) - 2^n`, and x below `2^2n` with upper half h:
+//! `q = h + floor(h m / 2^n)` is at most 3 less than `floor(x / d)`: `h + h m / 2^n` is above
+//! `h 2^n / d - 1`, of which less than one is cut off, and the lower half of x is below `2 d`. The digits of
+//! both parts of q are added without carries, and multiplied by those of d: their transforms have room for
+//! sums of two digits. Since `x - q d` is below `4 d` (`5 d` with reciprocals that were found on the device,
+//! which may be one less, see `newton`), that product is wanted modulo `2^s - 1` only, for s of as many limbs
+//! as d, by transforms of half the length.
 
 use super::calls::RemainderCall;
 use super::moduli::LongModuli;

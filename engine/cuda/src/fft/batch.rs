@@ -92,8 +92,8 @@ impl<'a> LongJob<'a> {
         self.moduli.map_or(self.a.bits() + second, |moduli| moduli.bits())
     }
 
-    /// Whether a factor is longer than a modulus, and so has to be reduced before it is multiplied. So has the base of
-    /// a power, which may be the answer.
+    /// Whether a factor is longer than a modulus, and so has to be reduced before it is multiplied. So has
+    /// the base of a power, which may be the answer.
     fn is_reduced_first(&self, factor: Operand<'_>) -> bool {
         let is_base = matches!(self.task, LongTask::Power(_));
         self.moduli.is_some_and(|moduli| is_base || factor.bits() > moduli.bits())
@@ -119,8 +119,8 @@ impl<'a> LongJob<'a> {
         (length, chunk): (Length, usize),
     ) -> Result<f64> {
         let size = chunk.clamp(1, items.len());
-        // The first and the last chunk are small, except where powers keep the device busy for so long that copies do
-        // not count.
+        // The first and the last chunk are small, except where powers keep the device busy for so long that
+        // copies do not count.
         let edge = match self.task {
             LongTask::Power(_) => size,
             _ if items.len() <= size => size,
@@ -198,8 +198,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The places of a chunk's operands on the device, each with the buffer that it is in; `items` are those of the
-    /// job.
+    /// The places of a chunk's operands on the device, each with the buffer that it is in; `items` are those
+    /// of the job.
     fn numbers<'b>(&'b self, items: Items<'_>, chunk: &Chunk<'b>) -> [(Numbers, &'b Buffer); 2] {
         let mut numbers = [(Numbers::default(), chunk.inputs); 2];
         let mut start = 0;

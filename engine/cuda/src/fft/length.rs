@@ -15,12 +15,13 @@ pub(crate) struct Length {
 /// The shortest row: a block's 256 points, and a pass of two before them.
 const LEAST_COLUMNS: usize = 512;
 
-/// The cost of a point by the number of rows, in short transforms and in long ones, by measurement: sums over rows are a part
-/// of cutting, and a pass of their own on the way back, which memory hides the less the shorter transforms are.
+/// The cost of a point by the number of rows, in short transforms and in long ones, by measurement: sums over
+/// rows are a part of cutting, and a pass of their own on the way back, which memory hides the less the
+/// shorter transforms are.
 const ROW_COSTS: [(usize, [usize; 2]); 3] = [(1, [100, 100]), (3, [150, 112]), (5, [190, 125])];
 
-/// Bytes of points of a chunk: enough to keep all multiprocessors busy several times over, few enough that the next
-/// chunk is copied meanwhile.
+/// Bytes of points of a chunk: enough to keep all multiprocessors busy several times over, few enough that
+/// the next chunk is copied meanwhile.
 const CHUNK_BYTES: usize = 128 << 20;
 
 impl Length {
@@ -29,8 +30,8 @@ impl Length {
         (CHUNK_BYTES / (2 * self.bytes())).max(1)
     }
 
-    /// The length for products of numbers of these many bits, where digits of one of them may be as large as `sums` digits
-    /// together.
+    /// The length for products of numbers of these many bits, where digits of one of them may be as large as
+    /// `sums` digits together.
     pub(crate) fn new(a_bits: usize, b_bits: usize, sums: usize) -> Self {
         Self::for_sums(a_bits, b_bits, sums).expect("the longest numbers fit")
     }
@@ -41,7 +42,8 @@ impl Length {
         Some(Self::of(digit_bits, digits(a_bits, digit_bits) + digits(b_bits, digit_bits) - 1))
     }
 
-    /// The length for products of numbers of `bits` bits modulo `2^s - 1`, where s is `wrapped_bits` and not less.
+    /// The length for products of numbers of `bits` bits modulo `2^s - 1`, where s is `wrapped_bits` and not
+    /// less.
     pub(crate) fn wrapped(bits: usize, sums: usize) -> Self {
         let digit_bits = digit_bits(bits, sums).expect("the longest numbers fit");
         Self::of(digit_bits, digits(bits, digit_bits))
@@ -139,7 +141,8 @@ mod tests {
         assert_eq!((length.digit_bits, length.shape.points()), (24, 65_536));
     }
 
-    /// The product modulo `2^s - 1` of a reduction takes no more memory than the others, and about half the points.
+    /// The product modulo `2^s - 1` of a reduction takes no more memory than the others, and about half the
+    /// points.
     #[test]
     fn wrapped_lengths_are_shorter() {
         for bits in (10..35).flat_map(|k| [1 << k, 3 << (k - 1), (5 << (k - 2)) - 64, (1 << k) + 64]) {

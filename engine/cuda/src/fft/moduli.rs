@@ -1,5 +1,5 @@
-//! Long moduli with their reciprocals, which the host finds: whole for one modulus of all items, the first bits where
-//! every item has its own.
+//! Long moduli with their reciprocals, which the host finds: whole for one modulus of all items, the first
+//! bits where every item has its own.
 
 use crate::error::{Error, Result};
 use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
@@ -13,7 +13,8 @@ use zeroize::Zeroizing;
 /// Limbs of a number that may be secret.
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// The most steps of Newton's iteration on the device. Each is two products, and halves the bits that the host finds.
+/// The most steps of Newton's iteration on the device. Each is two products, and halves the bits that the
+/// host finds.
 const STEPS: usize = 4;
 
 /// Bits that cost the host next to nothing.
@@ -39,8 +40,8 @@ pub(super) fn precisions(bits: usize) -> Vec<usize> {
 
 /// A way to find reciprocals of long numbers on the host.
 pub trait Reciprocals: Send + Sync {
-    /// `floor((B^2j - 1) / d)` for a divisor d of j limbs whose highest bit is set, where `B = 2^64`; it has j + 1
-    /// limbs.
+    /// `floor((B^2j - 1) / d)` for a divisor d of j limbs whose highest bit is set, where `B = 2^64`; it has
+    /// j + 1 limbs.
     fn reciprocal(&self, divisor: &[u64]) -> Limbs;
 }
 
@@ -52,7 +53,8 @@ pub(crate) struct LongModulus {
 }
 
 impl LongModulus {
-    /// The modulus of n bits with a reciprocal `floor((2^2n - 1) / d)`; an error if the latter has not n + 1 bits.
+    /// The modulus of n bits with a reciprocal `floor((2^2n - 1) / d)`; an error if the latter has not n + 1
+    /// bits.
     fn new(divisor: &[u64], reciprocal: &[u64]) -> Result<Self> {
         let bits = bit_length(divisor);
         if bits == 0 || bit_length(reciprocal) != bits + 1 {
@@ -105,7 +107,8 @@ pub(crate) struct SeededModulus {
 
 impl SeededModulus {
     /// The modulus d with the seed that the host finds: `floor((B^2j - 1) / D)`, or `B^j` if D is, where j is
-    /// [`SeededModulus::seed_limbs`] and D the highest j limbs of `2^k d` for the k that sets the highest bit, plus one.
+    /// [`SeededModulus::seed_limbs`] and D the highest j limbs of `2^k d` for the k that sets the highest
+    /// bit, plus one.
     fn of(modulus: &[u64], reciprocals: &dyn Reciprocals) -> Result<Self> {
         let bits = bit_length(modulus);
         let limbs = Self::seed_limbs(bits);
@@ -201,7 +204,8 @@ pub(crate) enum KnownModuli {
 }
 
 impl KnownModuli {
-    /// Finds the reciprocals of the moduli of a job, all of one length in bits. Moduli that keep constants keep these.
+    /// Finds the reciprocals of the moduli of a job, all of one length in bits. Moduli that keep constants
+    /// keep these.
     pub(crate) fn of(job: &Job<'_>, reciprocals: &dyn Reciprocals) -> Result<Self> {
         let seeded = |item: usize| -> Result<Arc<SeededModulus>> {
             match job.moduli {

@@ -1,7 +1,8 @@
 //! Reciprocals of long moduli on the device, by Newton's iteration from a few bits that come from the CPU.
 //!
 //! With `D = d / 2^n`, X of precision p stands for `x = X / 2^p`, at most `1 / D` and less by at most
-//! `e = 1 - D x <= 4 / 2^p`. Then `x (2 - D x)` is not above `1 / D` either, and `1 - D x (2 - D x) = e^2`. In numbers,
+//! `e = 1 - D x <= 4 / 2^p`. Then `x (2 - D x)` is not above `1 / D` either, and `1 - D x (2 - D x) = e^2`.
+//! In numbers,
 //!
 //! ```text
 //! t  = d X                                          at most 2^(n+p)
@@ -9,9 +10,10 @@
 //! X' = X F / 2^(p+f-r)                              rounded down, of precision r
 //! ```
 //!
-//! where the first is a product, and the second inverts bits. With `f = r + 2` and `r <= 2p - 6` rounding costs
-//! `1.3 / 2^r`, and `e^2` is below `1 / 2^(r+2)`: less than `2 / 2^r` in all. The last precision is n + 8; without
-//! its last 8 bits, X is less than 1 + 1/64 below `2^2n / d`, and so a quotient by it at most 4 too small.
+//! where the first is a product, and the second inverts bits. With `f = r + 2` and `r <= 2p - 6` rounding
+//! costs `1.3 / 2^r`, and `e^2` is below `1 / 2^(r+2)`: less than `2 / 2^r` in all. The last precision is n +
+//! 8; without its last 8 bits, X is less than 1 + 1/64 below `2^2n / d`, and so a quotient by it at most 4
+//! too small.
 
 use super::barrett::{Divisors, Reduction, numbers};
 use super::calls::ExtractCall;
@@ -22,8 +24,8 @@ use crate::device::Buffer;
 use crate::error::Result;
 
 impl Reduction {
-    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and the first
-    /// bits of their reciprocals follow them, unless there is one for all.
+    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and
+    /// the first bits of their reciprocals follow them, unless there is one for all.
     pub(super) fn load<'a>(
         &'a self,
         work: &Work<'_>,
@@ -48,8 +50,8 @@ impl Reduction {
     }
 }
 
-/// `floor(2^2n / d) - 2^n`, or one less, for moduli d of n bits, from their reciprocals of the first precision. It takes
-/// the place of the estimates of quotients.
+/// `floor(2^2n / d) - 2^n`, or one less, for moduli d of n bits, from their reciprocals of the first
+/// precision. It takes the place of the estimates of quotients.
 fn reciprocals<'a>(
     reduction: &'a Reduction,
     work: &Work<'_>,

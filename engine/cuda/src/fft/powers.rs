@@ -1,9 +1,9 @@
-//! Powers modulo long numbers (the thesis's Algorithm 7.2, with windows): everything stays on the device from the
-//! base to the power.
+//! Powers modulo long numbers (the thesis's Algorithm 7.2, with windows): everything stays on the device from
+//! the base to the power.
 //!
-//! A table has the powers 1 to `2^w - 1` of each item's base. The exponent is read from above, w bits at a time:
-//! w squares, and a product with the entry that the bits name. Which kernels run depends on lengths alone, but for a
-//! public exponent of all items, whose digits of zero cost no product.
+//! A table has the powers 1 to `2^w - 1` of each item's base. The exponent is read from above, w bits at a
+//! time: w squares, and a product with the entry that the bits name. Which kernels run depends on lengths
+//! alone, but for a public exponent of all items, whose digits of zero cost no product.
 
 use super::barrett::{Divisors, Reduction};
 use super::calls::ChooseCall;
@@ -28,7 +28,8 @@ pub(crate) struct Exponents<'a> {
     pub(crate) reads: Reads,
 }
 
-/// Reading one entry, in products modulo N: a number of n bits compared with some 12 passes over points of 5 n bits.
+/// Reading one entry, in products modulo N: a number of n bits compared with some 12 passes over points of 5
+/// n bits.
 const SCAN: f64 = 0.006;
 
 /// The window of secret exponents.

@@ -15,8 +15,8 @@ pub(super) const BLOCK: u32 = 256;
 /// Bits of the digits of sums with weights: words.
 pub(super) const WORD_BITS: u32 = 32;
 
-/// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096, sums, and
-/// carries of digits of each length.
+/// The programs of this family, for all lengths: passes, cuts into digits, rows of 256 points and of 4096,
+/// sums, and carries of digits of each length.
 pub fn transforms_programs() -> impl Iterator<Item = Program> {
     let others = [passes(), cuts(), rows(false, true), rows(true, true), sums()];
     others.into_iter().chain((LEAST_DIGIT_BITS..=MOST_DIGIT_BITS).chain([WORD_BITS]).map(carries))
@@ -48,7 +48,8 @@ fn rows(long: bool, own_words: bool) -> Program {
     program(name, &["fft_rows"], 2, &defines)
 }
 
-/// Whether a device's shared memory has room for the points of a block of rows and for words of each thread's own.
+/// Whether a device's shared memory has room for the points of a block of rows and for words of each thread's
+/// own.
 pub(super) fn has_own_words(limits: &Limits) -> bool {
     limits.shared_per_block >= 8 * (ROW_PLACES + ROW_POINTS)
 }

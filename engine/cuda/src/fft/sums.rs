@@ -1,9 +1,11 @@
-//! Sums modulo one number on a device: sums of products, added as transforms, and sums of numbers with small weights.
+//! Sums modulo one number on a device: sums of products, added as transforms, and sums of numbers with small
+//! weights.
 //!
-//! Transforms are linear, so that a sum of products is added point by point, and transformed back and reduced once. A sum of
-//! P products of numbers below `2^n` is below `P 2^2n`; its quotient by a modulus of n bits is found by Barrett's reduction
-//! with an error of less than P + 4 (see `barrett`), because the reciprocal's last bit is multiplied by an upper half of up
-//! to `P 2^n`. The modulus is padded to as many limbs as `P 2^n` has, so that this upper half has room.
+//! Transforms are linear, so that a sum of products is added point by point, and transformed back and reduced
+//! once. A sum of P products of numbers below `2^n` is below `P 2^2n`; its quotient by a modulus of n bits is
+//! found by Barrett's reduction with an error of less than P + 4 (see `barrett`), because the reciprocal's
+//! last bit is multiplied by an upper half of up to `P 2^n`. The modulus is padded to as many limbs as
+//! `P 2^n` has, so that this upper half has room.
 #![allow(unsafe_code)] // launches kernels
 
 use super::barrett::{Divisors, Reduction, numbers};
@@ -20,7 +22,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most products of a sum, and the greatest sum of weights: `fft_remainder.cuh` corrects quotients by less than `2^20`.
+/// The most products of a sum, and the greatest sum of weights: `fft_remainder.cuh` corrects quotients by
+/// less than `2^20`.
 pub(crate) const MOST_PRODUCTS: usize = (1 << 20) - 8;
 
 /// Bytes of the transforms of a chunk of sums.
@@ -39,7 +42,8 @@ const MOST_NUMBERS: usize = 1 << 16;
 /// A modulus on a device, with the memory for sums modulo it.
 pub(crate) struct SumsModulo {
     transforms: Arc<Transforms>,
-    /// The length of transforms of products' factors, with room for sums, if there are digits that are short enough.
+    /// The length of transforms of products' factors, with room for sums, if there are digits that are short
+    /// enough.
     length: Option<Length>,
     /// The length of transforms of reductions.
     plain: Length,
@@ -177,8 +181,8 @@ impl SumsModulo {
             let [kernel, _] = self.transforms.kernels.sums()?;
             let mut used = factors.to_vec();
             used.extend([&lists.limbs, &self.workspace.points, flags]);
-            // SAFETY: the kernel takes this structure, reads the lists and the transforms they name, which are in these
-            // buffers, and writes the points of `items` sums and the flags.
+            // SAFETY: the kernel takes this structure, reads the lists and the transforms they name, which
+            // are in these buffers, and writes the points of `items` sums and the flags.
             unsafe { stream.launch(&kernel, shape, &call, &used)? };
             let work = Work { length, ..*work };
             let points = &self.workspace.points;
@@ -187,8 +191,8 @@ impl SumsModulo {
         })
     }
 
-    /// Sums of numbers with weights, for each sum a byte for each number, from the beginning of `output` on. The weights of
-    /// a sum add up to no more than the most that this was made for.
+    /// Sums of numbers with weights, for each sum a byte for each number, from the beginning of `output` on.
+    /// The weights of a sum add up to no more than the most that this was made for.
     pub(crate) fn weighted_sums(
         &self,
         stream: &Stream,
@@ -222,8 +226,8 @@ impl SumsModulo {
             let shape = Shape { grid, block: BLOCK, shared_bytes: 0 };
             let [_, kernel] = self.transforms.kernels.sums()?;
             let used = [from, &weights, &self.workspace.points, flags];
-            // SAFETY: the kernel takes this structure, reads `count` numbers and their weights, and writes the coefficients
-            // of `items` sums, of which the workspace has room for as many, and the flags.
+            // SAFETY: the kernel takes this structure, reads `count` numbers and their weights, and writes
+            // the coefficients of `items` sums, of which the workspace has room for as many, and the flags.
             unsafe { stream.launch(&kernel, shape, &call, &used)? };
             self.transforms.carry(work, (WORD_BITS, length), products)
         })

@@ -46,8 +46,9 @@ fn download(device: &Device, buffer: &Buffer) -> Vec<u64> {
     staging.limbs().to_vec()
 }
 
-/// The power of the root that the point at a place stands for: each pass has put the last digit of what is left of
-/// the power to the front of the place. In kept rows the sixteen points of a thread stand one in each sixteenth.
+/// The power of the root that the point at a place stands for: each pass has put the last digit of what is
+/// left of the power to the front of the place. In kept rows the sixteen points of a thread stand one in each
+/// sixteenth.
 fn power_at(length: &Length, place: usize) -> usize {
     let (row, sixteenth) = (length.row(), length.row() / 16);
     let place = place / row * row + place % sixteenth * 16 + place % row / sixteenth;

@@ -12,8 +12,8 @@ use std::ops::Range;
 
 /// Products of vectors with a matrix, section by section.
 ///
-/// Moduli come in parts, of which each is computed by itself: the answers of a part lie together, vector after vector, as
-/// the vectors of residues do.
+/// Moduli come in parts, of which each is computed by itself: the answers of a part lie together, vector
+/// after vector, as the vectors of residues do.
 pub(super) struct Products<'a> {
     shape: &'a MatrixShape,
     kernels: ProductKernels,
@@ -24,8 +24,8 @@ pub(super) struct Products<'a> {
 }
 
 impl<'a> Products<'a> {
-    /// Memory for products, with sections of at most `section_rows` rows and parts of at most `most_moduli` moduli. The
-    /// products are zero at first.
+    /// Memory for products, with sections of at most `section_rows` rows and parts of at most `most_moduli`
+    /// moduli. The products are zero at first.
     pub(super) fn new(
         device: &Device,
         shape: &'a MatrixShape,
@@ -52,7 +52,8 @@ impl<'a> Products<'a> {
         words * part.start..words * part.end
     }
 
-    /// Adds the products with the rows of a section, whose first is a multiple of 64, for a part of the moduli.
+    /// Adds the products with the rows of a section, whose first is a multiple of 64, for a part of the
+    /// moduli.
     pub(super) fn launch(
         &self,
         stream: &Stream,
@@ -96,8 +97,9 @@ impl<'a> Products<'a> {
                         steps: steps as u32,
                         vector_stride: vectors.stride as u32,
                     };
-                    // SAFETY: the kernel takes this structure; it reads the units, which were checked, a vector, which is
-                    // padded to whole sections, and the moduli, and writes one vector of the answers.
+                    // SAFETY: the kernel takes this structure; it reads the units, which were checked, a
+                    // vector, which is padded to whole sections, and the moduli, and writes one vector of the
+                    // answers.
                     unsafe {
                         stream.launch(kernel, shape, &call, &[units, moduli, &vectors.buffer, &self.answers])
                     }?;
@@ -141,8 +143,8 @@ impl<'a> Products<'a> {
                 };
                 let grid =
                     Shape { grid: blocks(tiles * spans, 1)?, block: BLOCK, shared_bytes: *shared_bytes };
-                // SAFETY: the kernel takes this structure; it reads both kinds of units and the moduli, and writes the
-                // answers of all vectors.
+                // SAFETY: the kernel takes this structure; it reads both kinds of units and the moduli, and
+                // writes the answers of all vectors.
                 unsafe { stream.launch(product, grid, &call, &[units, moduli, laid_out, &self.answers]) }
             }
         }

@@ -56,8 +56,8 @@ pub fn residue_matrix_programs(limits: &Limits) -> Vec<Program> {
     std::iter::once(vectors_program()).chain(products).collect()
 }
 
-/// The width and the stages of products with at least `64 across` columns of vectors, or the next width whose two stages fit
-/// the shared memory.
+/// The width and the stages of products with at least `64 across` columns of vectors, or the next width whose
+/// two stages fit the shared memory.
 fn tile(across: u32, limits: &Limits) -> Option<(u32, u32)> {
     let widths = [1, 2, 4].into_iter().filter(|&width| width >= across);
     let mut tiles =
@@ -114,8 +114,8 @@ fn launch(
         shared_bytes: BLOCK / 32 * 32 * 17 * 4,
     };
     assert!(call.bytes() <= units.bytes() as u64, "the units have their memory");
-    // SAFETY: the kernel takes this structure; it reads the rows and columns that the call names, and writes units within
-    // the memory that was just checked.
+    // SAFETY: the kernel takes this structure; it reads the rows and columns that the call names, and writes
+    // units within the memory that was just checked.
     unsafe { stream.launch(kernel, shape, call, used) }
 }
 
@@ -138,7 +138,8 @@ pub(super) enum ProductKernels {
 }
 
 impl ProductKernels {
-    /// The kernels for `vectors` vectors of `columns` columns in all: one column for a vector of bits, four for one of residues.
+    /// The kernels for `vectors` vectors of `columns` columns in all: one column for a vector of bits, four
+    /// for one of residues.
     pub(super) fn load(device: &Device, vectors: usize, columns: usize, is_bits: bool) -> Result<Self> {
         let name = |bits, words| if is_bits { bits } else { words };
         let wanted = match columns {

@@ -1,7 +1,8 @@
-//! Products of many vectors with a matrix: passes of some vectors each, and parts of the moduli within a pass.
+//! Products of many vectors with a matrix: passes of some vectors each, and parts of the moduli within a
+//! pass.
 //!
-//! While the products of a part are computed, the vectors of the next part are copied to the device, and the answers of the
-//! part before to the host.
+//! While the products of a part are computed, the vectors of the next part are copied to the device, and the
+//! answers of the part before to the host.
 
 use super::products::Products;
 use super::shape::MatrixShape;
@@ -34,8 +35,8 @@ pub(super) struct MatrixRun<'a> {
 }
 
 impl MatrixRun<'_> {
-    /// Computes products in passes. `work` launches the products of all sections of the matrix for a part of the moduli.
-    /// Returns the seconds in kernels.
+    /// Computes products in passes. `work` launches the products of all sections of the matrix for a part of
+    /// the moduli. Returns the seconds in kernels.
     pub(super) fn multiply(
         &self,
         factors: MatrixFactors<'_>,
@@ -135,8 +136,8 @@ impl MatrixRun<'_> {
     }
 }
 
-/// Writes words of a part of the moduli, from word `start` of the part on, to their places in vectors of `width` words, of
-/// which the part has the words `places`. On all threads.
+/// Writes words of a part of the moduli, from word `start` of the part on, to their places in vectors of
+/// `width` words, of which the part has the words `places`. On all threads.
 fn scatter(words: &[u32], start: usize, places: Range<usize>, answers: &mut [u32], width: usize) {
     let run = places.len();
     let vectors = start / run..(start + words.len()).div_ceil(run);

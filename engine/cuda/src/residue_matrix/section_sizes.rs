@@ -10,7 +10,8 @@ pub struct SectionSizes {
     pub copied: usize,
     /// Bytes of a section that a device expands from a seed. There are two on the device.
     pub expanded: usize,
-    /// Bytes of vectors that are copied at a time from and to the host. There are three times as many in pinned memory.
+    /// Bytes of vectors that are copied at a time from and to the host. There are three times as many in
+    /// pinned memory.
     pub vectors: usize,
 }
 

@@ -1,5 +1,5 @@
-//! A matrix on its way to a device: pieces of rows in pinned memory, of which the next is filled while one is copied and
-//! another is worked with.
+//! A matrix on its way to a device: pieces of rows in pinned memory, of which the next is filled while one is
+//! copied and another is worked with.
 
 use super::pinned::{PinnedRows, fill};
 use super::shape::MatrixShape;
@@ -29,8 +29,8 @@ impl<'a> Pieces<'a> {
         Ok(Self { device, rows, row_words, copying: device.stream()?, plain, copied: device.event()?, free })
     }
 
-    /// Copies rows in pieces. `work` gets each piece on the device with the event after which it is there, and returns the
-    /// stream on which it works with the piece.
+    /// Copies rows in pieces. `work` gets each piece on the device with the event after which it is there,
+    /// and returns the stream on which it works with the piece.
     pub(super) fn each<'s>(
         &self,
         workers: &Workers,
@@ -52,8 +52,9 @@ impl<'a> Pieces<'a> {
                 workers.move_numbers(|| fill(source, piece.clone(), filled))?;
             }
             if index >= 2 {
-                // The device has to be done with the piece before the last. The host waits too: else all copies of a matrix
-                // in pinned memory would be under way at once, and progress would say nothing.
+                // The device has to be done with the piece before the last. The host waits too: else all
+                // copies of a matrix in pinned memory would be under way at once, and progress would say
+                // nothing.
                 free.synchronize()?;
             }
             match pinned {

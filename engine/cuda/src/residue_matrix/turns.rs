@@ -1,5 +1,5 @@
-//! Pinned memory in a few pieces that are used in turn: while a device copies some of them, the host fills or empties
-//! another.
+//! Pinned memory in a few pieces that are used in turn: while a device copies some of them, the host fills or
+//! empties another.
 
 use crate::device::{Buffer, Contents, Device, Event, Stream};
 use crate::error::Result;
@@ -67,8 +67,8 @@ impl<'a> Turns<'a> {
         piece.copied.record(stream)
     }
 
-    /// Copies ranges of words of a buffer, of which none is longer than a piece. `begin` is
-    /// called before the copy of a range is handed to the stream, and `take` with the words when they are there; both get the
+    /// Copies ranges of words of a buffer, of which none is longer than a piece. `begin` is called before the
+    /// copy of a range is handed to the stream, and `take` with the words when they are there; both get the
     /// place of the range in the list. All pieces are cleared at the end.
     pub(super) fn copy_out(
         &mut self,

@@ -9,8 +9,8 @@ use modmill_core::MatrixFactors;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Some vectors on a device: lists of `stride` words, one for each vector of bits, or one for each modulus of a vector of
-/// residues. The lists of a part of the moduli lie together, vector after vector.
+/// Some vectors on a device: lists of `stride` words, one for each vector of bits, or one for each modulus of
+/// a vector of residues. The lists of a part of the moduli lie together, vector after vector.
 pub(super) struct DeviceVectors {
     pub(super) buffer: Buffer,
     pub(super) count: usize,
@@ -30,7 +30,8 @@ impl DeviceVectors {
         Ok(Self { buffer: device.buffer(bytes, Contents::Secret)?, count, stride, is_bits })
     }
 
-    /// Copies what products with a part of the moduli need that is not on the device yet, of the vectors from `first` on.
+    /// Copies what products with a part of the moduli need that is not on the device yet, of the vectors from
+    /// `first` on.
     pub(super) fn upload(
         &self,
         turns: &mut Turns<'_>,
@@ -82,7 +83,8 @@ impl DeviceVectors {
         self.columns().div_ceil(64)
     }
 
-    /// The number of lists of words that a vector has: one if it is of bits, one for each of `moduli` if it is of residues.
+    /// The number of lists of words that a vector has: one if it is of bits, one for each of `moduli` if it
+    /// is of residues.
     pub(super) fn lists(&self, moduli: usize) -> usize {
         if self.is_bits { 1 } else { moduli }
     }

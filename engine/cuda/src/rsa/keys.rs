@@ -27,7 +27,8 @@ impl KeyRows<'_, '_> {
         if self.per_item { self.limbs_of(rows) } else { 0 }
     }
 
-    /// Limbs that the parts of `rows` keys take. The modulus of a key that all items have is prepared elsewhere.
+    /// Limbs that the parts of `rows` keys take. The modulus of a key that all items have is prepared
+    /// elsewhere.
     pub(super) fn limbs_of(&self, rows: usize) -> usize {
         let moduli = if matches!(self.job.keys, PerItem::One(_)) { 0 } else { self.job.bits.div_ceil(64) };
         rows * (3 * self.job.prime_limbs + 2 * self.exponent_limbs() + moduli)
@@ -37,7 +38,8 @@ impl KeyRows<'_, '_> {
         self.job.exponent_bits.div_ceil(64)
     }
 
-    /// Writes the parts of the keys of `items`, one kind after the other. Rows beyond the last item repeat its key.
+    /// Writes the parts of the keys of `items`, one kind after the other. Rows beyond the last item repeat
+    /// its key.
     pub(super) fn gather(&self, items: Range<usize>, rows: usize, out: &mut [u64]) {
         let key = |row: usize| self.job.keys.get((items.end - 1).min(items.start + row));
         let (prime, exponent) = (self.job.prime_limbs, self.exponent_limbs());

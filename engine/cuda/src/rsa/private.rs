@@ -333,8 +333,8 @@ impl Stages for Private<'_, '_> {
             bases: memory.bases.address(),
         };
         let used = [&check.numbers, &memory.constants, &memory.bases];
-        // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, and writes a row for
-        // each half.
+        // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, and writes a
+        // row for each half.
         unsafe { compute.launch(&self.plain.bases, threads(2 * rows)?, &call, &used)? };
         self.look(compute, Stage::Bases, &memory.bases, (words as usize + 2) * 2 * rows, rows)?;
         let bases = Numbers::at(&memory.bases, words + 2, words + 1);
@@ -355,8 +355,8 @@ impl Stages for Private<'_, '_> {
             words: number_words,
         };
         let used = [keys, &memory.halves, &memory.constants, &memory.answers];
-        // SAFETY: the kernel takes this structure; it reads `count` halves of each kind, the constants and the
-        // coefficients, and writes `count` rows.
+        // SAFETY: the kernel takes this structure; it reads `count` halves of each kind, the constants and
+        // the coefficients, and writes `count` rows.
         unsafe { compute.launch(&self.plain.join, threads(rows)?, &call, &used)? };
         self.look(compute, Stage::Answers, &memory.answers, number_words as usize * rows, rows)?;
         check.power(compute, &memory.answers, rows)?;

@@ -247,7 +247,8 @@ impl Public {
             count: word(chunk.rows)?,
         };
         let used = [numbers, &self.powers, chunk.inputs, chunk.outputs, chunk.flags];
-        // SAFETY: the kernel takes this structure; it reads `count` numbers, and writes as many blocks and words.
+        // SAFETY: the kernel takes this structure; it reads `count` numbers, and writes as many blocks and
+        // words.
         unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows)?, &call, &used) }
     }
 
@@ -269,8 +270,8 @@ impl Public {
 
     fn launch_power(&self, stream: &Stream, call: &PublicCall, used: &[&Buffer]) -> Result<()> {
         let used: Vec<&Buffer> = used.iter().copied().chain([&self.constants, &self.scratch]).collect();
-        // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, keeps three values
-        // for each thread of the grid in the scratch, and writes `count` results.
+        // SAFETY: the kernel takes this structure; it reads `count` numbers and the constants, keeps three
+        // values for each thread of the grid in the scratch, and writes `count` results.
         unsafe { stream.launch(&self.kernels.power, self.shape(call.count as usize), call, &used) }
     }
 
@@ -288,7 +289,8 @@ impl Public {
     }
 }
 
-/// The stages of powers with a public exponent: blocks, and after them the moduli where every item has its own.
+/// The stages of powers with a public exponent: blocks, and after them the moduli where every item has its
+/// own.
 pub(super) struct PublicStages {
     pub(super) public: Public,
 }

@@ -1,13 +1,14 @@
-//! Kernels for other chips than the one that was measured: they compile, within the chip's limits. `cargo xtask chips`
-//! compiles all of them; here is a sample with every family and every form of an instruction.
+//! Kernels for other chips than the one that was measured: they compile, within the chip's limits.
+//! `cargo xtask chips` compiles all of them; here is a sample with every family and every form of an
+//! instruction.
 
 use crate::{compiler, kernel_of};
 use modmill_core::Family;
 use modmill_cuda::compiler::Architecture;
 use modmill_cuda::{Chip, Part, Variant, residue_matrix_programs, transforms_programs};
 
-/// The first candidate of a family: its power has no more registers than its blocks leave it, and next to nothing in
-/// local memory.
+/// The first candidate of a family: its power has no more registers than its blocks leave it, and next to
+/// nothing in local memory.
 fn check(chip: Chip, family: Family, bits: usize) {
     let Some(compiler) = compiler() else { return };
     let limits = chip.limits();
@@ -25,8 +26,8 @@ fn check(chip: Chip, family: Family, bits: usize) {
     );
 }
 
-/// Tensor instructions: quarters of a product on 7.5, one warp's products on 8.0 and 12.0, with the matrices in shared
-/// memory and in global memory.
+/// Tensor instructions: quarters of a product on 7.5, one warp's products on 8.0 and 12.0, with the matrices
+/// in shared memory and in global memory.
 #[test]
 fn residues_on_older_and_newer_tensor_cores() {
     for (chip, bits) in [(Chip::T4, 512), (Chip::A100, 512), (Chip::Rtx5090, 1024)] {

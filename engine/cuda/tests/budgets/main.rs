@@ -1,6 +1,6 @@
-//! The machine code that the GPU's compiler makes of the kernels: registers, spills and instructions of the powers that
-//! the shipped table chooses, within budgets. Needs NVRTC and no GPU; without NVRTC it is skipped, unless
-//! `MODMILL_REQUIRE_NVRTC` is 1.
+//! The machine code that the GPU's compiler makes of the kernels: registers, spills and instructions of the
+//! powers that the shipped table chooses, within budgets. Needs NVRTC and no GPU; without NVRTC it is
+//! skipped, unless `MODMILL_REQUIRE_NVRTC` is 1.
 
 mod chips;
 
@@ -99,12 +99,14 @@ fn wide_samples_in_groups() {
     }
 }
 
-/// Powers in residues: the compiler must not have the tensor cores wait for each product of a chunk, which it does where
-/// registers are short (its warning C7512) or where a product adds to a part of the sums of another (C7511).
+/// Powers in residues: the compiler must not have the tensor cores wait for each product of a chunk, which it
+/// does where registers are short (its warning C7512) or where a product adds to a part of the sums of
+/// another (C7511).
 #[test]
 fn residues_on_tensor_cores() {
     let Some(compiler) = compiler() else { return };
-    // Bits, threads of a block, chunks, and bytes of local memory: with a modulus for each item, and with one.
+    // Bits, threads of a block, chunks, and bytes of local memory: with a modulus for each item, and with
+    // one.
     let shapes = [
         (1024, 384, (1, 2), 16, 16),
         (1536, 384, (2, 3), 32, 16),
@@ -135,7 +137,8 @@ fn residues_on_tensor_cores() {
                 let define = program.defines.iter().find(|define| define.0 == name).unwrap();
                 define.1.parse::<usize>().unwrap()
             };
-            // Words in shared memory: one loop for all chunks of a base, in which every piece but the first has a wait.
+            // Words in shared memory: one loop for all chunks of a base, in which every piece but the first
+            // has a wait.
             let (mut to_b, mut to_a, steps) = (define("CHUNKS_B"), define("CHUNKS_A"), groups.div_ceil(2));
             if define("SHARED_WORDS") == 1 {
                 (to_b, to_a) = (1, 1);
@@ -188,9 +191,9 @@ fn rsa_beside_its_powers() {
     }
 }
 
-/// Transforms: a thread has sixteen points of three words, and two blocks of threads share a multiprocessor; what
-/// is spilled is a few addresses. Columns are read or written on the way, rows exchanged in shared memory: per
-/// transform of sixteen points about 700 instructions.
+/// Transforms: a thread has sixteen points of three words, and two blocks of threads share a multiprocessor;
+/// what is spilled is a few addresses. Columns are read or written on the way, rows exchanged in shared
+/// memory: per transform of sixteen points about 700 instructions.
 #[test]
 fn transforms() {
     let Some(compiler) = compiler() else { return };
@@ -259,8 +262,8 @@ fn is_local(instruction: u64) -> bool {
     matches!(instruction & 0x1ff, 0x183 | 0x187)
 }
 
-/// Matrices in residues: nothing is spilled where memory and tensor cores work, and a stage has its 64 products of 16 x 32 by
-/// 32 x 8 bytes in a row.
+/// Matrices in residues: nothing is spilled where memory and tensor cores work, and a stage has its 64
+/// products of 16 x 32 by 32 x 8 bytes in a row.
 #[test]
 fn residue_matrices() {
     let Some(compiler) = compiler() else { return };

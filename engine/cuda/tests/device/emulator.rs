@@ -217,7 +217,8 @@ fn buffers_are_reused_and_secrets_are_not_left_in_them() {
     }
 }
 
-/// Secrets go from one buffer for secrets to the next, and are cleared when the device has been quiet for a moment.
+/// Secrets go from one buffer for secrets to the next, and are cleared when the device has been quiet for a
+/// moment.
 #[test]
 fn secrets_are_cleared_when_nothing_happens() {
     let device = device(Faults::default());
@@ -234,7 +235,8 @@ fn secrets_are_cleared_when_nothing_happens() {
     let again = device.buffer(64, Contents::Secret).unwrap();
     assert_eq!((again.address(), contents(&again)), (address, vec![7; 64]), "a chain does not wait");
     drop(again);
-    // Memory that is just being cleared is not handed out. Other memory is held, so that it does not come in its place again.
+    // Memory that is just being cleared is not handed out. Other memory is held, so that it does not come in
+    // its place again.
     let mut others = Vec::new();
     let cleared = (0..100).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -370,7 +372,8 @@ fn share_among_threads(device: &Device) {
     });
 }
 
-/// Programs compiled by one process are found by the next, by the settings of its environment. The test runs itself as these processes.
+/// Programs compiled by one process are found by the next, by the settings of its environment. The test runs
+/// itself as these processes.
 #[test]
 fn compiled_programs_are_kept_on_disk() {
     const ROLE: &str = "MODMILL_TEST_EMULATOR_ROLE";

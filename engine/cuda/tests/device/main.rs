@@ -1,4 +1,5 @@
-//! Devices below the kernels: the emulator, the compiler, the cache of compiled kernels, the probe of a GPU's limits.
+//! Devices below the kernels: the emulator, the compiler, the cache of compiled kernels, the probe of a GPU's
+//! limits.
 
 mod cache;
 mod compiler;

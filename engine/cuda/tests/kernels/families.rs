@@ -62,8 +62,8 @@ fn check(family: Family, threads: u32, cut: Option<Cut>, lengths: &[usize]) {
     }
 }
 
-/// The more blocks share a multiprocessor, the fewer of a number's three arrays are in its shared memory: here two of
-/// them, and one.
+/// The more blocks share a multiprocessor, the fewer of a number's three arrays are in its shared memory:
+/// here two of them, and one.
 #[test]
 fn two_pass_with_numbers_in_tables() {
     for (longest, arrays) in [(640, 2), (1024, 1)] {
@@ -124,8 +124,8 @@ pub(crate) fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
     }
 }
 
-/// Residues at real sizes: matrices in shared memory, streamed through it, with sums beyond a word, and with base B's words in shared
-/// memory.
+/// Residues at real sizes: matrices in shared memory, streamed through it, with sums beyond a word, and with
+/// base B's words in shared memory.
 #[test]
 fn residues_of_long_numbers() {
     let shapes = [(1024, 1, 3), (2048, 2, 2), (3072, 4, 5), (4096, 5, 7), (6144, 9, 11), (8192, 12, 14)];
@@ -140,8 +140,8 @@ fn residues_of_long_numbers() {
     }
 }
 
-/// A modulus that a whole wave of items shares is merged into the matrices: even and odd numbers of groups, and one and
-/// several chunks.
+/// A modulus that a whole wave of items shares is merged into the matrices: even and odd numbers of groups,
+/// and one and several chunks.
 #[test]
 fn one_modulus_in_the_matrices() {
     for bits in [100, 200, 256, 512] {

@@ -218,7 +218,8 @@ fn powers_modulo_many_numbers() {
     }
 }
 
-/// Small chunks, because memory is short, and two devices: every item with its own modulus, and with one for all.
+/// Small chunks, because memory is short, and two devices: every item with its own modulus, and with one for
+/// all.
 #[test]
 fn long_batches_are_cut_up_and_shared_out() {
     let bits = 1_030;
@@ -275,7 +276,8 @@ fn items_that_cannot_be_computed_are_named() {
         }
         assert!(compute(&cuda, Op::Pow, (x, x), moduli, &[]).unwrap().answers.is_empty());
     }
-    // Factors of more than twice the bits of a modulus have no plan, and so have exponents that no word counts.
+    // Factors of more than twice the bits of a modulus have no plan, and so have exponents that no word
+    // counts.
     let long = Batch::zeros(2_049, 3);
     let longer = Operand::from(&long);
     let endless = Operand::Shared { bits: 1 << 33, value: &[3] };

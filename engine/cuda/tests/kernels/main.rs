@@ -25,8 +25,8 @@ fn devices() -> Vec<Device> {
     if on_gpus() { Device::gpus().unwrap().devices } else { vec![Device::emulator()] }
 }
 
-/// A way to compute, at a length that it is for. Small blocks: the emulated device computes whole ones. On a GPU
-/// the four warps of a warpgroup multiply residues together.
+/// A way to compute, at a length that it is for. Small blocks: the emulated device computes whole ones. On a
+/// GPU the four warps of a warpgroup multiply residues together.
 fn variant(family: Family, threads: u32, cut: Option<Cut>, bits: usize) -> Variant {
     let block = if family == Family::Rns && on_gpus() { 128 } else { 32 };
     let layout = Layout { threads, block, resident: 1, cut };

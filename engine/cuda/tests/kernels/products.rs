@@ -52,8 +52,8 @@ fn hard_numbers(bits: usize, rng: &mut Rng) -> Vec<BigUint> {
     numbers
 }
 
-/// Pairs of numbers whose coefficients are all ones but for the lowest, from which a carry goes through the whole
-/// product: `1 + sum 2^(d i)` and `2^d - 1`, for every length d of digits.
+/// Pairs of numbers whose coefficients are all ones but for the lowest, from which a carry goes through the
+/// whole product: `1 + sum 2^(d i)` and `2^d - 1`, for every length d of digits.
 fn rippling(bits: usize) -> Vec<(BigUint, BigUint)> {
     let digits = (18..=30).filter(|d| 2 * d <= bits);
     digits.map(|d| (ones(bits / d * d) / ones(d) + 1u8, ones(d))).collect()
@@ -119,7 +119,8 @@ fn products_in_short_rows() {
     check(2_000, 50_000);
 }
 
-/// Rows of 4096 points, one, three and five of them; on GPUs the lengths that count, and passes of sixteen in between.
+/// Rows of 4096 points, one, three and five of them; on GPUs the lengths that count, and passes of sixteen in
+/// between.
 #[test]
 fn products_in_long_rows() {
     let emulated: &[(usize, usize)] = &[(110_000, 100_000), (280_000, 270_000), (480_000, 470_000)];

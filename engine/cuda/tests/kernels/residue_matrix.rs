@@ -149,7 +149,8 @@ fn many_sections() {
     check_in(sections, &MemoryRows::copy_of(&seeded).unwrap(), &[1, 3], &[1, 3]);
 }
 
-/// Moduli in parts, and pieces of vectors that end within a vector: each part is computed, and copied in and out, by itself.
+/// Moduli in parts, and pieces of vectors that end within a vector: each part is computed, and copied in and
+/// out, by itself.
 #[test]
 fn moduli_in_parts() {
     let moduli = ResidueModuli::largest(5).unwrap();

@@ -52,7 +52,8 @@ pub(crate) struct CrtAnswer {
 
 /// A copy of the parts of a key.
 struct KeyCopy {
-    /// The address of the caller's key. Callers wait while the copy lives, so that two keys at one address are one key.
+    /// The address of the caller's key. Callers wait while the copy lives, so that two keys at one address
+    /// are one key.
     place: usize,
     /// The modulus, the primes, the exponents and the coefficient.
     parts: [Zeroizing<Vec<u64>>; 6],
@@ -87,7 +88,8 @@ impl CrtPart {
         &self.keys[if self.keys.len() == 1 { 0 } else { item }]
     }
 
-    /// Computes all parts as one job by `compute`; returns the answers of each part, or `None` if `compute` failed.
+    /// Computes all parts as one job by `compute`; returns the answers of each part, or `None` if `compute`
+    /// failed.
     pub(crate) fn compute(
         shape: &CrtShape,
         parts: &[Self],
@@ -98,8 +100,8 @@ impl CrtPart {
         let keys: Vec<&KeyCopy> =
             parts.iter().flat_map(|part| (0..part.count).map(|item| part.key(item))).collect();
         let first = *keys.first()?;
-        // Callers that have the same key in memory may use each other's copy of it; a key that only looks alike is
-        // another key.
+        // Callers that have the same key in memory may use each other's copy of it; a key that only looks
+        // alike is another key.
         let is_one = keys.iter().all(|key| key.place == first.place);
         let get = |item: usize| keys[item].as_key();
         let job = CrtJob {

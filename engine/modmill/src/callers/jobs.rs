@@ -19,8 +19,8 @@ pub(crate) struct JobShape {
 }
 
 impl JobShape {
-    /// The shape of a job; `None` if the job is not joined with others, because it is long or empty, or because some of
-    /// its numbers are on a device.
+    /// The shape of a job; `None` if the job is not joined with others, because it is long or empty, or
+    /// because some of its numbers are on a device.
     pub(crate) fn of(op: Op, job: &Job<'_>) -> Option<Self> {
         let (a_bits, b_bits) = (job.a.bits(), job.b.bits());
         let exponent = match (op, job.b) {

@@ -6,11 +6,12 @@ use crate::gpu::FIXED_WINDOW;
 use modmill_core::{Batch, Error, Op, Operand, Request, Resident};
 use std::sync::OnceLock;
 
-/// Items of a call that is worth a table on the GPUs, which takes as long to make as some ten thousand powers by the CPU.
+/// Items of a call that is worth a table on the GPUs, which takes as long to make as some ten thousand powers
+/// by the CPU.
 const LEAST_ITEMS: usize = 1 << 13;
 
-/// The tables of a base on the GPUs of one engine, made for the first call that is worth them. `None` if the GPUs have no kernels for
-/// the modulus, or failed.
+/// The tables of a base on the GPUs of one engine, made for the first call that is worth them. `None` if the
+/// GPUs have no kernels for the modulus, or failed.
 #[derive(Default)]
 pub(super) struct GpuTables(OnceLock<Option<crate::gpu::FixedBase>>);
 
@@ -22,7 +23,8 @@ impl GpuTables {
 }
 
 impl Engine {
-    /// The table of a base on this engine's GPUs, if they compute `count` powers sooner than the CPU, which takes `cpu_seconds`.
+    /// The table of a base on this engine's GPUs, if they compute `count` powers sooner than the CPU, which
+    /// takes `cpu_seconds`.
     pub(super) fn gpu_table<'f>(
         &self,
         fixed: &'f FixedBase,
@@ -94,8 +96,8 @@ fn entries(exponent_bits: usize) -> usize {
     exponent_bits.div_ceil(FIXED_WINDOW as usize) << FIXED_WINDOW
 }
 
-/// The exponents of the table's entries: digit d at position j of windows is `d 2^(window j)`. Bits beyond the longest exponent are cut
-/// off: no exponent has a digit that reaches there.
+/// The exponents of the table's entries: digit d at position j of windows is `d 2^(window j)`. Bits beyond
+/// the longest exponent are cut off: no exponent has a digit that reaches there.
 fn digits(exponent_bits: usize) -> Result<Batch, Error> {
     let window = FIXED_WINDOW as usize;
     let mut exponents = Batch::try_zeros(exponent_bits, entries(exponent_bits))?;

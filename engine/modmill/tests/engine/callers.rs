@@ -1,4 +1,5 @@
-//! Many threads with small batches on one engine: they are computed together, and each gets its own answers or errors.
+//! Many threads with small batches on one engine: they are computed together, and each gets its own answers
+//! or errors.
 
 use modmill::cuda::Settings;
 use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, ItemErrorKind, Modulus, Recorder};

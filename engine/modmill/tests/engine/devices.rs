@@ -36,8 +36,8 @@ fn a_gpu_answers_as_the_cpu_does() {
     }
 }
 
-/// Every family of a GPU, asked for, computes what it has and leaves the rest to the CPU: moduli by item and one for
-/// all, odd and even, exponents by item and one for all, with tables read whole and directly.
+/// Every family of a GPU, asked for, computes what it has and leaves the rest to the CPU: moduli by item and
+/// one for all, odd and even, exponents by item and one for all, with tables read whole and directly.
 #[test]
 fn every_family_can_be_asked_for() {
     let [bases, exponents, moduli] = numbers();

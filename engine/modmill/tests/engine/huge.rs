@@ -134,7 +134,8 @@ fn prepared_factors() {
     }
 }
 
-/// Sums of products, checked without another library: `(a + b)^2 = a^2 + 2 a b + b^2` and `a (b + c) = a b + a c`.
+/// Sums of products, checked without another library: `(a + b)^2 = a^2 + 2 a b + b^2` and
+/// `a (b + c) = a b + a c`.
 #[test]
 fn identities_of_long_products() {
     let engine = Engine::new().unwrap();

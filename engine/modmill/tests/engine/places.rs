@@ -1,4 +1,5 @@
-//! Operands and answers in plain memory, in pinned memory and in memory that is used again: the answers are the same.
+//! Operands and answers in plain memory, in pinned memory and in memory that is used again: the answers are
+//! the same.
 
 use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus};
 use modmill_cuda::Faults;

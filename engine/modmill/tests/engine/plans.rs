@@ -44,7 +44,8 @@ impl Recorded {
         let recorder = Arc::new(Recorder::default());
         let engine = builder.fallback(false).recorder(recorder.clone()).build().unwrap();
         let rng = &mut Rng::new(bits as u64);
-        // The highest bit is set, so that every length is the declared one; odd numbers have inverses more often.
+        // The highest bit is set, so that every length is the declared one; odd numbers have inverses more
+        // often.
         let mut batch = |bits: usize, odd: bool| {
             let numbers = (0..COUNT).map(|_| {
                 let mut number = rng.exact(bits);

@@ -1,4 +1,5 @@
-//! Batches that stay on a device: every operation on every mixture of places, lifetimes, and memory that runs out.
+//! Batches that stay on a device: every operation on every mixture of places, lifetimes, and memory that runs
+//! out.
 
 use crate::places::{engines, numbers};
 use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Request, Resident};

@@ -73,7 +73,8 @@ fn powers(suite: &mut Suite<'_>, what: &str, items: &Items) {
     suite.case(format!("pow_vartime, {what}"), |engine| check::powers_vartime(engine, items, &expected));
 }
 
-/// The number of powers with full exponents that the time allows. Their cost grows with the cube of the length.
+/// The number of powers with full exponents that the time allows. Their cost grows with the cube of the
+/// length.
 fn full_powers(bits: usize, effort: Effort) -> usize {
     let (quick, full) = match bits {
         0..=128 => (33, 150),

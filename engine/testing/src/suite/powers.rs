@@ -43,7 +43,8 @@ fn shared(modulus: &BigUint) -> Result<Modulus, String> {
     Modulus::new(&modulus.to_u64_digits()).map_err(text)
 }
 
-/// Exponents of every kind: 0, 1, single bits, all ones, and hard ones, in batches around the number of lanes.
+/// Exponents of every kind: 0, 1, single bits, all ones, and hard ones, in batches around the number of
+/// lanes.
 fn fixed_base(engine: &Engine, modulus: &BigUint, is_brief: bool) -> Outcome {
     let mut rng = Rng::new(91_000 + modulus.bits());
     for &exponent_bits in if is_brief { &[16][..] } else { &[1, 4, 67] } {
@@ -76,7 +77,8 @@ fn fixed_base(engine: &Engine, modulus: &BigUint, is_brief: bool) -> Outcome {
     Ok(())
 }
 
-/// One to eighteen powers, with bases and exponents of different widths, each for all items or one for every item.
+/// One to eighteen powers, with bases and exponents of different widths, each for all items or one for every
+/// item.
 fn multi_pow(engine: &Engine, modulus: &BigUint, is_brief: bool) -> Outcome {
     const COUNT: usize = 9;
     let mut rng = Rng::new(92_000 + modulus.bits());

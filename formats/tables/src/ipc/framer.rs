@@ -71,11 +71,13 @@ impl Framer {
         Self { limits, state: State::Prefix, buffer: MutableBuffer::new(0) }
     }
 
-    /// Takes bytes from the front of `input` until a message is whole. `None` if `input` ends before that, or the stream does.
+    /// Takes bytes from the front of `input` until a message is whole. `None` if `input` ends before that, or
+    /// the stream does.
     ///
     /// # Errors
     ///
-    /// A header that is wrong, a body beyond the limit, bytes after the end mark. The framer is of no use after that.
+    /// A header that is wrong, a body beyond the limit, bytes after the end mark. The framer is of no use
+    /// after that.
     pub fn feed(&mut self, input: &mut &[u8]) -> Result<Option<Message>, TableError> {
         loop {
             let length = match &self.state {
@@ -114,7 +116,8 @@ impl Framer {
         matches!(self.state, State::Ended)
     }
 
-    /// Whether the input may end here: after the end mark, or between two messages, because old writers leave the mark out.
+    /// Whether the input may end here: after the end mark, or between two messages, because old writers leave
+    /// the mark out.
     ///
     /// # Errors
     ///

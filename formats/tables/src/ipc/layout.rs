@@ -69,8 +69,8 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Checks all columns, of which the decoder reads those at the positions `read`, or all. Returns the bytes that the batch will
-    /// take.
+    /// Checks all columns, of which the decoder reads those at the positions `read`, or all. Returns the
+    /// bytes that the batch will take.
     pub(super) fn check<'t>(
         mut self,
         columns: impl Iterator<Item = &'t DataType>,
@@ -183,7 +183,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Counts what a compressed buffer expands to. Its first eight bytes say it; -1 stands before bytes that are not compressed.
+    /// Counts what a compressed buffer expands to. Its first eight bytes say it; -1 stands before bytes that
+    /// are not compressed.
     fn expand(&mut self, codec: CompressionType, bytes: &[u8]) -> Result<(), TableError> {
         let (length, content) = bytes
             .split_first_chunk()

@@ -26,7 +26,8 @@ const RLE_DICTIONARY: i64 = 8;
 /// Bytes that a value of a fixed size takes, at least: offsets, and the levels of nulls.
 const VALUE_BYTES: u64 = 16;
 
-/// Checks the pages of a chunk, in a file whose pages end at `end`. Returns how many rows of it may be read at a time.
+/// Checks the pages of a chunk, in a file whose pages end at `end`. Returns how many rows of it may be read
+/// at a time.
 pub(super) fn rows(
     file: &File,
     chunk: &ColumnChunkMetaData,
@@ -108,8 +109,8 @@ fn fixed_bytes(chunk: &ColumnChunkMetaData, limits: Limits) -> Result<u64, Table
     }
 }
 
-/// Looks into the pages whose header does not say how long their values become. Returns the length of the longest value that a
-/// value of a page may stand for.
+/// Looks into the pages whose header does not say how long their values become. Returns the length of the
+/// longest value that a value of a page may stand for.
 fn contents(file: &File, chunk: &ColumnChunkMetaData, pages: &[Page]) -> Result<u64, TableError> {
     let is_octets = chunk.column_type() == Type::BYTE_ARRAY;
     let is_delta = |page: &Page| {
@@ -195,7 +196,8 @@ fn check_lists(pages: &[Page], stored: u64, limits: Limits) -> Result<(), TableE
     Ok(())
 }
 
-/// The bytes that `rows` rows take at most, of values of which none is longer than `longest` unless it stands in a plain page.
+/// The bytes that `rows` rows take at most, of values of which none is longer than `longest` unless it stands
+/// in a plain page.
 fn bytes(pages: &[Page], rows: u64, longest: u64) -> u64 {
     let is_by_reference =
         |page: &Page| matches!(page.encoding, PLAIN_DICTIONARY | RLE_DICTIONARY | delta::DELTA_BYTE_ARRAY);

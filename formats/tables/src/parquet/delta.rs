@@ -1,4 +1,5 @@
-//! Lengths in pages that are encoded by differences: their decoder allocates for as many values as the page says.
+//! Lengths in pages that are encoded by differences: their decoder allocates for as many values as the page
+//! says.
 
 use super::thrift::{Reader, ThriftError};
 use crate::TableError;

@@ -7,7 +7,8 @@ use std::io::Read;
 const LZ4_RATIO: u64 = 256;
 const GZIP_RATIO: u64 = 1033;
 
-/// Whether `content` expands to more than `length` bytes. Where the codec cannot reach `free` bytes, nobody looks: the answer is no.
+/// Whether `content` expands to more than `length` bytes. Where the codec cannot reach `free` bytes, nobody
+/// looks: the answer is no.
 pub(super) fn exceeds(codec: Compression, content: &[u8], length: u64, free: u64) -> bool {
     let reaches = |ratio: u64| ratio.saturating_mul(content.len() as u64) > free;
     match codec {

@@ -87,7 +87,8 @@ impl<'a> Reader<'a> {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// A structure. The function `field` gets the number and the kind of each field, and returns whether it has read the value.
+    /// A structure. The function `field` gets the number and the kind of each field, and returns whether it
+    /// has read the value.
     pub(super) fn structure(
         &mut self,
         mut field: impl FnMut(&mut Self, i64, u8) -> Result<bool>,

@@ -1,4 +1,5 @@
-//! Mutated and hostile tables: each is read, or is an error. Nothing panics aloud, and memory stays below 512 MB.
+//! Mutated and hostile tables: each is read, or is an error. Nothing panics aloud, and memory stays below 512
+//! MB.
 //!
 //! `MODMILL_MUTATIONS=12000` makes more of them.
 
@@ -30,7 +31,8 @@ fn rows(batches: impl Iterator<Item = Result<RecordBatch, TableError>>) -> Resul
 /// Texts of panics that were printed.
 static PRINTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts them from now on. The guard asks the hook that it finds for panics outside of it, so that this comes first.
+/// Counts them from now on. The guard asks the hook that it finds for panics outside of it, so that this
+/// comes first.
 fn count_texts() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

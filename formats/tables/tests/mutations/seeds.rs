@@ -1,5 +1,5 @@
-//! The seeds of the fuzz target `arrow`: `cargo test -p modmill-tables --features parquet --test mutations -- --ignored`
-//! writes them.
+//! The seeds of the fuzz target `arrow`:
+//! `cargo test -p modmill-tables --features parquet --test mutations -- --ignored` writes them.
 
 use crate::{PROGRAM, rows, samples};
 use modmill_tables::ipc;

@@ -6,8 +6,8 @@ use crate::rows::resized;
 use crate::{EncodedColumn, Integers, Randomness};
 use modmill::{Engine, OnDevice, Resident};
 
-/// Changes one bit of one item of one stage, or of the ciphertexts if there is none, in its `call`-th appearance or in all, and counts
-/// the powers.
+/// Changes one bit of one item of one stage, or of the ciphertexts if there is none, in its `call`-th
+/// appearance or in all, and counts the powers.
 struct Fault {
     stage: Option<Stage>,
     call: Option<usize>,
@@ -107,7 +107,8 @@ fn faults_are_noticed_and_named() {
     }
 }
 
-/// An emulated device is slow: one fault for each stage, in the second of its appearances where there are two.
+/// An emulated device is slow: one fault for each stage, in the second of its appearances where there are
+/// two.
 #[test]
 fn columns_are_encrypted_and_decrypted_on_a_device() {
     let Some(builder) = modmill_testing::emulated::engine(Default::default()) else { return };
@@ -169,7 +170,8 @@ fn in_lanes<C: Chain + Sync>(
     paillier.decrypt_in_lanes(chain, key, column.values(), answers, copy).map(|()| plaintexts)
 }
 
-/// Parts of bytes become integers in lanes as they do in one piece, and what is wrong has its place in the column.
+/// Parts of bytes become integers in lanes as they do in one piece, and what is wrong has its place in the
+/// column.
 #[test]
 fn octets_are_read_and_integers_written_in_parts() {
     let engine = Engine::new().unwrap();
@@ -249,6 +251,7 @@ fn keys_with_a_subgroup_decrypt_again_after_a_fault() {
         let stays = &mut Fault { call: None, ..Fault::once(stage, 0, 11, 195) };
         assert!(matches!(decrypt(&short, stays), Err(Error::Decryption { items }) if items == [11]));
     }
-    // A changed base is no element of the subgroup times a plaintext, and is noticed by the first check already.
+    // A changed base is no element of the subgroup times a plaintext, and is noticed by the first check
+    // already.
     assert_eq!(decrypt(&short, &mut Fault::once(None, 0, 11, 7)).unwrap(), expected);
 }

@@ -1,6 +1,7 @@
-//! Keys as bytes, in the container of [`modmill_container`]: a version, a fingerprint and a checksum. A public key has the section `n`, a
-//! private key `p` and `q`, and either may have `hs`; a private key with a small subgroup has `u` and `v` as well. All are big-endian. The
-//! parameter `exponent_bits` is the length of the exponents of `hs`, or 0 if there is none.
+//! Keys as bytes, in the container of [`modmill_container`]: a version, a fingerprint and a checksum. A
+//! public key has the section `n`, a private key `p` and `q`, and either may have `hs`; a private key with a
+//! small subgroup has `u` and `v` as well. All are big-endian. The parameter `exponent_bits` is the length of
+//! the exponents of `hs`, or 0 if there is none.
 
 use super::{PrivateKey, PublicKey, ShortBase};
 use crate::file::{SCHEME, VERSION, check_scheme};
@@ -43,7 +44,8 @@ impl PrivateKey {
     /// # Ok::<(), modmill_paillier::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
-        // Allocated at once: a buffer that grew would leave parts of the key behind. The numbers have at most 4 times the length of n.
+        // Allocated at once: a buffer that grew would leave parts of the key behind. The numbers have at most
+        // 4 times the length of n.
         let buffer = Vec::with_capacity(1024 + self.bits());
         let mut header = header(self.public_key(), Kind::SecretKey);
         header.parameters.push((SUBGROUP.to_owned(), u64::from(self.subgroup().is_some())));

@@ -10,23 +10,25 @@ use modmill_primes::{far_apart, find, random};
 /// The randomness that a key's ciphertexts are masked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Randomness {
-    /// `r^n mod n^2` for a random r below n, as Paillier wrote it. Its security rests on the decisional composite residuosity
-    /// assumption alone.
+    /// `r^n mod n^2` for a random r below n, as Paillier wrote it. Its security rests on the decisional
+    /// composite residuosity assumption alone.
     #[default]
     Full,
-    /// `hs^a mod n^2` for a random a of half the length of n, with `hs = h^n mod n^2` and `h = -y^2 mod n` (Damgård, Jurik,
-    /// Nielsen 2010). Encryption is much faster. Its security also rests on the assumption that such powers of h cannot be told from
-    /// random elements of the group that h generates.
+    /// `hs^a mod n^2` for a random a of half the length of n, with `hs = h^n mod n^2` and `h = -y^2 mod n`
+    /// (Damgård, Jurik, Nielsen 2010). Encryption is much faster. Its security also rests on the assumption
+    /// that such powers of h cannot be told from random elements of the group that h generates.
     Short,
-    /// `hs^a mod n^2` for a random a of 320 to 832 bits, four times the strength of n in bits, with an h of the order `2 u v` for
-    /// primes u of `p - 1` and v of `q - 1` that are half as long as a (Ma, Han, Lei 2021). Encryption is faster again, and so is
-    /// decryption of what was encrypted in this way, by exponents of half that length. Its security also rests on the assumption that
-    /// elements of this subgroup cannot be told from others.
+    /// `hs^a mod n^2` for a random a of 320 to 832 bits, four times the strength of n in bits, with an h of
+    /// the order `2 u v` for primes u of `p - 1` and v of `q - 1` that are half as long as a (Ma, Han,
+    /// Lei 2021). Encryption is faster again, and so is decryption of what was encrypted in this way, by
+    /// exponents of half that length. Its security also rests on the assumption that elements of this
+    /// subgroup cannot be told from others.
     Subgroup,
 }
 
 impl PrivateKey {
-    /// Generates a key with an n of `bits` bits, which is even. Both primes have half the length and are 3 modulo 4.
+    /// Generates a key with an n of `bits` bits, which is even. Both primes have half the length and are 3
+    /// modulo 4.
     ///
     /// ```
     /// use modmill::Engine;
@@ -58,7 +60,8 @@ impl PrivateKey {
     }
 }
 
-/// Two of the primes that `find` finds, which are fit for a key together. `prime` is the prime of what is found.
+/// Two of the primes that `find` finds, which are fit for a key together. `prime` is the prime of what is
+/// found.
 pub(super) fn pair<T>(
     mut find: impl FnMut() -> Result<Vec<T>, modmill::Error>,
     prime: impl Fn(&T) -> &Number,
@@ -80,8 +83,8 @@ pub(super) fn pair<T>(
     }
 }
 
-/// Whether `(p - 1) / 2` and `(q - 1) / 2` are coprime, for primes that are 3 modulo 4. Then the squares modulo n are a cyclic group,
-/// as short exponents need it.
+/// Whether `(p - 1) / 2` and `(q - 1) / 2` are coprime, for primes that are 3 modulo 4. Then the squares
+/// modulo n are a cyclic group, as short exponents need it.
 fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
     let (p, q) = (half(p), half(q));
     number::inv(&number::remainder(&p, &q), &q).is_some()

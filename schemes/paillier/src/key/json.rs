@@ -5,8 +5,8 @@
 //! {"kty":"DAJ","key_ops":["decrypt"],"p":base64url,"q":base64url,"pub":{a public key},"kid":text}
 //! ```
 //!
-//! A key for short exponents has the member `hs` as well, and the length of its exponents in bits as `hs_bits`. A private key with a small
-//! subgroup has `u` and `v`. Python-paillier does not look at these.
+//! A key for short exponents has the member `hs` as well, and the length of its exponents in bits as
+//! `hs_bits`. A private key with a small subgroup has `u` and `v`. Python-paillier does not look at these.
 
 use super::{PrivateKey, PublicKey, ShortBase};
 use crate::KeyError;
@@ -120,8 +120,8 @@ impl PrivateKey {
             public: members(self.public_key(), kid),
             kid: kid.to_owned(),
         };
-        // Allocated at once: a text that grew would leave parts of itself behind. The numbers have at most 5 times the length of n, 6 bits in
-        // a character; a character of a name may be written as 6.
+        // Allocated at once: a text that grew would leave parts of itself behind. The numbers have at most 5
+        // times the length of n, 6 bits in a character; a character of a name may be written as 6.
         let mut text = Zeroizing::new(Vec::with_capacity(1024 + self.bits() + 12 * kid.len()));
         serde_json::to_writer(&mut *text, &members).map_err(wrong)?;
         let text = String::from_utf8(std::mem::take(&mut *text));

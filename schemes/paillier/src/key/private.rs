@@ -14,12 +14,13 @@ use std::sync::{Arc, OnceLock};
 /// The rounds of Miller-Rabin of [`PrivateKey::check`]: whoever made the key may have chosen its factors.
 const ROUNDS: usize = 32;
 
-/// The rounds for a key that is read: the lanes of one vector. A composite number that nobody chose passes a single round with
-/// negligible probability, and one that somebody chose passes all of them with a probability of at most 2^-16.
+/// The rounds for a key that is read: the lanes of one vector. A composite number that nobody chose passes a
+/// single round with negligible probability, and one that somebody chose passes all of them with a
+/// probability of at most 2^-16.
 const READING_ROUNDS: usize = 8;
 
-/// A private key. A clone is cheap, and shares the constants that were computed for the moduli. The secrets are zeroized
-/// when the last clone is dropped.
+/// A private key. A clone is cheap, and shares the constants that were computed for the moduli. The secrets
+/// are zeroized when the last clone is dropped.
 #[derive(Clone)]
 pub struct PrivateKey(Arc<Parts>);
 
@@ -47,8 +48,8 @@ pub(crate) struct Factor {
     pub(crate) fixed: OnceLock<FixedBase>,
 }
 
-/// An exponent o that takes masks to 1 modulo `p^2`, with the constants of what it leaves of a ciphertext: `(1 + n)^(m o) = 1 + o m n
-/// mod p^2`.
+/// An exponent o that takes masks to 1 modulo `p^2`, with the constants of what it leaves of a ciphertext:
+/// `(1 + n)^(m o) = 1 + o m n mod p^2`.
 pub(crate) struct Unmasking {
     pub(crate) exponent: Number,
     /// The length of the exponent in bits, which is public.
@@ -60,8 +61,8 @@ pub(crate) struct Unmasking {
 }
 
 impl PrivateKey {
-    /// A key from the big-endian bytes of its primes. Keys that are read are checked as by [`PrivateKey::check`], with fewer tests of
-    /// their primes.
+    /// A key from the big-endian bytes of its primes. Keys that are read are checked as by
+    /// [`PrivateKey::check`], with fewer tests of their primes.
     ///
     /// ```
     /// use modmill_paillier::{KeyError, PrivateKey};
@@ -83,8 +84,8 @@ impl PrivateKey {
         Self::of_stranger(&number::from_be_bytes(p), &number::from_be_bytes(q), Some(base), None)
     }
 
-    /// A key with a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half the length of the
-    /// exponents, which is `exponent_bits`.
+    /// A key with a base of a small subgroup: `u` divides `p - 1`, `v` divides `q - 1`, and both have half
+    /// the length of the exponents, which is `exponent_bits`.
     pub fn with_subgroup(
         [p, q]: [&[u8]; 2],
         [u, v]: [&[u8]; 2],
@@ -142,8 +143,9 @@ impl PrivateKey {
         Ok(Self(Arc::new(Parts { public, p, q, plain, squares })))
     }
 
-    /// Checks that both factors are prime, by Miller-Rabin tests to random bases, and that the base for short exponents is
-    /// an n-th power of the subgroup that it should be in. A key that is read passed the same check with fewer tests.
+    /// Checks that both factors are prime, by Miller-Rabin tests to random bases, and that the base for short
+    /// exponents is an n-th power of the subgroup that it should be in. A key that is read passed the same
+    /// check with fewer tests.
     ///
     /// ```
     /// use modmill::Engine;
@@ -259,7 +261,8 @@ impl Factor {
 }
 
 impl Unmasking {
-    /// The constants of an exponent of `bits` bits, for the prime p with the square `p^2` and for the other prime q.
+    /// The constants of an exponent of `bits` bits, for the prime p with the square `p^2` and for the other
+    /// prime q.
     fn new(
         p: &Modulus,
         square: &Modulus,

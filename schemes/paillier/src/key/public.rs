@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// A public key: the modulus n, and for short exponents the base `hs = h^n mod n^2`. A clone is cheap, and shares the
-/// constants that were computed for the moduli.
+/// A public key: the modulus n, and for short exponents the base `hs = h^n mod n^2`. A clone is cheap, and
+/// shares the constants that were computed for the moduli.
 ///
-/// Two keys are equal if their n are equal, and their bases with the lengths of their exponents. Ciphertexts of keys with the same n
-/// can be added to each other, whatever their bases ([`PublicKey::has_modulus_of`]).
+/// Two keys are equal if their n are equal, and their bases with the lengths of their exponents. Ciphertexts
+/// of keys with the same n can be added to each other, whatever their bases ([`PublicKey::has_modulus_of`]).
 #[derive(Clone)]
 pub struct PublicKey(Arc<Parts>);
 
@@ -47,15 +47,16 @@ impl Short {
     }
 }
 
-/// A base of short exponents with the length of these exponents in bits, which is half the length of n if it is not given.
+/// A base of short exponents with the length of these exponents in bits, which is half the length of n if it
+/// is not given.
 pub(crate) struct ShortBase {
     pub(crate) hs: Number,
     pub(crate) exponent_bits: Option<usize>,
 }
 
 impl PublicKey {
-    /// A key from the big-endian bytes of n. An n that anyone can factor is refused: one that is even, has a prime factor below 2^16, or
-    /// is a power of another number.
+    /// A key from the big-endian bytes of n. An n that anyone can factor is refused: one that is even, has a
+    /// prime factor below 2^16, or is a power of another number.
     ///
     /// ```
     /// use modmill_paillier::{KeyError, PublicKey};
@@ -72,24 +73,26 @@ impl PublicKey {
         Self::of_stranger(&number::from_be_bytes(n), None)
     }
 
-    /// A key from the big-endian bytes of n and of `hs`, the base for short exponents. An `hs` that is 1 or -1 modulo n is refused:
-    /// ciphertexts that it masks can be read by anyone. Whether `hs` is the n-th power that it should be cannot be seen without the
-    /// private key: it has to come from whoever made the key.
+    /// A key from the big-endian bytes of n and of `hs`, the base for short exponents. An `hs` that is 1 or
+    /// -1 modulo n is refused: ciphertexts that it masks can be read by anyone. Whether `hs` is the n-th
+    /// power that it should be cannot be seen without the private key: it has to come from whoever made the
+    /// key.
     pub fn with_short_base(n: &[u8], hs: &[u8]) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: None };
         Self::of_stranger(&number::from_be_bytes(n), Some(base))
     }
 
     /// A key with exponents of `exponent_bits` bits, for a base `hs` of a small subgroup
-    /// ([`Randomness::Subgroup`](crate::Randomness::Subgroup)). Fewer than four times the strength of n are refused.
+    /// ([`Randomness::Subgroup`](crate::Randomness::Subgroup)). Fewer than four times the strength of n are
+    /// refused.
     pub fn with_subgroup_base(n: &[u8], hs: &[u8], exponent_bits: usize) -> Result<Self, KeyError> {
         let base = ShortBase { hs: number::from_be_bytes(hs), exponent_bits: Some(exponent_bits) };
         Self::of_stranger(&number::from_be_bytes(n), Some(base))
     }
 
     /// This key with a new base for short exponents of half the length of n, as
-    /// [`Randomness::Short`](crate::Randomness::Short) makes it. Anyone can make one; it serves if the primes of n are 3 modulo 4 and
-    /// `gcd(p - 1, q - 1) = 2`, as in keys that were generated for short exponents.
+    /// [`Randomness::Short`](crate::Randomness::Short) makes it. Anyone can make one; it serves if the primes
+    /// of n are 3 modulo 4 and `gcd(p - 1, q - 1) = 2`, as in keys that were generated for short exponents.
     pub fn with_new_base(&self, engine: &Engine) -> Result<Self, Error> {
         let hs = random_base(engine, self.modulus().value())?;
         Ok(Self::of_number(self.modulus().value(), Some(ShortBase { hs, exponent_bits: None }))?)
@@ -164,7 +167,8 @@ impl PublicKey {
         self.square().bits().div_ceil(8)
     }
 
-    /// `1 - 2^shift n mod n^2`: what makes of `(2^shift + s) n` the power `1 + s n` of the generator. Without a shift it is 1.
+    /// `1 - 2^shift n mod n^2`: what makes of `(2^shift + s) n` the power `1 + s n` of the generator. Without
+    /// a shift it is 1.
     pub(crate) fn summand(&self, shift: Option<usize>) -> Vec<u64> {
         let square = self.square().value();
         let mut summand = vec![0; square.len()];
@@ -178,8 +182,8 @@ impl PublicKey {
         summand
     }
 
-    /// Whether `2^bits + s` is below n and `1 + s n + n^2` is no longer than `n^2` for all integers s of `bits` bits. For short integers that
-    /// is the rule: few squares are so close to the next power of two.
+    /// Whether `2^bits + s` is below n and `1 + s n + n^2` is no longer than `n^2` for all integers s of
+    /// `bits` bits. For short integers that is the rule: few squares are so close to the next power of two.
     pub(crate) fn has_room_for_shift(&self, bits: usize) -> bool {
         if bits + 2 >= self.bits() {
             return false;
@@ -209,20 +213,22 @@ impl PublicKey {
         self.0.short.as_ref().map_or(half_bits(self.bits()), |short| short.exponent_bits)
     }
 
-    /// SHA-256 of n, and of the base with the length of its exponents if the key has one: what tells keys apart.
+    /// SHA-256 of n, and of the base with the length of its exponents if the key has one: what tells keys
+    /// apart.
     #[must_use]
     pub fn fingerprint(&self) -> &[u8; 32] {
         &self.0.fingerprint
     }
 
-    /// Whether another key has the same n. The private key of either decrypts ciphertexts of both, and they can be added to each other.
+    /// Whether another key has the same n. The private key of either decrypts ciphertexts of both, and they
+    /// can be added to each other.
     #[must_use]
     pub fn has_modulus_of(&self, other: &Self) -> bool {
         self.0.modulus_fingerprint == other.0.modulus_fingerprint
     }
 
-    /// Refuses the fingerprint of another key. The fingerprint of n alone is taken for any base: keys without a base have it, and files
-    /// of earlier versions have it for all keys.
+    /// Refuses the fingerprint of another key. The fingerprint of n alone is taken for any base: keys without
+    /// a base have it, and files of earlier versions have it for all keys.
     pub(crate) fn expect_fingerprint(&self, what: &'static str, found: &[u8; 32]) -> Result<(), Error> {
         if [&self.0.fingerprint, &self.0.modulus_fingerprint].contains(&found) {
             return Ok(());
@@ -230,8 +236,8 @@ impl PublicKey {
         Err(Error::WrongKey { what, expected: self.short_name(), found: short_name(found) })
     }
 
-    /// The length of the longest signed numbers that can be encoded, in bits: magnitudes below `2^signed_bits` are at most
-    /// `n / 3 - 1`.
+    /// The length of the longest signed numbers that can be encoded, in bits: magnitudes below
+    /// `2^signed_bits` are at most `n / 3 - 1`.
     #[must_use]
     pub fn signed_bits(&self) -> usize {
         // n >= 2^(bits - 1), so that n / 3 - 1 > 2^(bits - 3).
@@ -308,8 +314,8 @@ fn short_name(fingerprint: &[u8; 32]) -> String {
     fingerprint[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A base is from 2 to `n^2 - 1`, coprime to n, and not 1 or -1 modulo n. Powers of such a number are `±(1 + k n)`, from which anyone reads
-/// the plaintext or a multiple of the exponent.
+/// A base is from 2 to `n^2 - 1`, coprime to n, and not 1 or -1 modulo n. Powers of such a number are
+/// `±(1 + k n)`, from which anyone reads the plaintext or a multiple of the exponent.
 fn check_short_base(base: &[u64], modulus: &Modulus, square: &Modulus) -> Result<(), KeyError> {
     let mut difference = Number::new(square.value().to_vec());
     let fits = number::bit_length(base) <= square.bits() && number::sub_assign(&mut difference, base) == 0;

@@ -1,10 +1,11 @@
-//! Keys whose masks lie in a small subgroup: Ma, Han, Lei, "Optimized Paillier's cryptosystem with fast encryption and decryption",
-//! ACSAC 2021.
+//! Keys whose masks lie in a small subgroup: Ma, Han, Lei, "Optimized Paillier's cryptosystem with fast
+//! encryption and decryption", ACSAC 2021.
 //!
-//! The primes are `p = 2 u s + 1` and `q = 2 v t + 1` for short primes u and v and odd s and t. The base is `h = -y^(2 s t) mod n`
-//! for a random y. Modulo p the group of units has the order `2 u s`, so that `y^(2 s t)` has an order that divides u, and h one that
-//! divides `2 u`; modulo q the same holds for `2 v`. So a mask `(h^n)^a` to the power `2 u` is 1 modulo `p^2`, and decryption takes
-//! exponents of the length of u instead of that of p.
+//! The primes are `p = 2 u s + 1` and `q = 2 v t + 1` for short primes u and v and odd s and t. The base is
+//! `h = -y^(2 s t) mod n` for a random y. Modulo p the group of units has the order `2 u s`, so that
+//! `y^(2 s t)` has an order that divides u, and h one that divides `2 u`; modulo q the same holds for `2 v`.
+//! So a mask `(h^n)^a` to the power `2 u` is 1 modulo `p^2`, and decryption takes exponents of the length of
+//! u instead of that of p.
 
 use super::generate::{base_of, half, pair, random_below};
 use super::{PrivateKey, ShortBase};
@@ -14,9 +15,9 @@ use modmill::number::{self, Number};
 use modmill::{Engine, Modulus};
 use modmill_primes::{find, find_drawn, random};
 
-/// The length of exponents for an n of `bits` bits: four times the strength of n in bits, so that finding u or v by collisions takes as
-/// long as factoring n. The lengths for 2048, 3072 and 7680 bits are those of Ma, Han and Lei; the others are for strengths of 80,
-/// 160 and 208 bits, which are not below those of n.
+/// The length of exponents for an n of `bits` bits: four times the strength of n in bits, so that finding u
+/// or v by collisions takes as long as factoring n. The lengths for 2048, 3072 and 7680 bits are those of Ma,
+/// Han and Lei; the others are for strengths of 80, 160 and 208 bits, which are not below those of n.
 pub(super) fn exponent_bits(bits: usize) -> usize {
     match bits {
         ..=1024 => 320,
@@ -53,7 +54,8 @@ pub(super) fn generate(engine: &Engine, bits: usize) -> Result<PrivateKey, Error
     Ok(PrivateKey::of_numbers(&p.prime, &q.prime, Some(base), Some([p.order, q.order]))?)
 }
 
-/// Primes of `bits` bits that are 3 modulo 4 and have the same prime u of `order_bits` bits in `p - 1`; there may be none.
+/// Primes of `bits` bits that are 3 modulo 4 and have the same prime u of `order_bits` bits in `p - 1`; there
+/// may be none.
 fn find_primes(engine: &Engine, bits: usize, order_bits: usize) -> Result<Vec<Found>, modmill::Error> {
     let Some(order) = find(engine, order_bits, |_| true)?.pop() else { return Ok(Vec::new()) };
     let draw = || {

@@ -162,7 +162,8 @@ fn keys_with_other_bases_are_other_keys() {
     let column = |key: &PublicKey| paillier.encrypt(key, &modmill::Batch::from_values([[5u64]])).unwrap();
     let sum = keys.iter().skip(1).fold(column(public), |sum, key| paillier.add(&sum, &column(key)).unwrap());
     assert_eq!(paillier.decrypt(&key, &sum).unwrap().get(0)[0], 20);
-    // A file of another base is refused. One with the fingerprint of n alone is of a key without a base, or of an earlier version.
+    // A file of another base is refused. One with the fingerprint of n alone is of a key without a base, or
+    // of an earlier version.
     for (key, is_read) in [(public, true), (&plain, true), (&longer, false), (&other, false)] {
         let read = crate::Ciphertexts::from_bytes(public, &column(key).to_bytes().unwrap());
         assert_eq!(read.is_ok(), is_read, "{read:?}");

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::builder().threads(1).build().unwrap());
 
-/// Reads bytes as keys of both kinds, in JSON and as a file, and as columns of `key`. What is read is written and read again. The number
-/// of keys that were read is returned.
+/// Reads bytes as keys of both kinds, in JSON and as a file, and as columns of `key`. What is read is written
+/// and read again. The number of keys that were read is returned.
 ///
 /// # Panics
 /// When a key that was read is not the one that is written, or does not decrypt what it encrypts.

@@ -160,7 +160,8 @@ fn floats_that_cannot_be_encoded_are_named() {
         assert!(matches!(error, Error::NotFinite { index } if index == expected));
         assert!(EncodedColumn::from_f64_each(public, values).is_err());
     }
-    // The exponent that keeps all bits of the least number makes the greatest too long for a key of 1024 bits.
+    // The exponent that keeps all bits of the least number makes the greatest too long for a key of 1024
+    // bits.
     let error = EncodedColumn::from_f64(public, &[1e-300, 1e300], None).unwrap_err();
     assert!(matches!(error, Error::TooLarge { index: 1, .. }), "{error}");
     let counts =

@@ -52,7 +52,8 @@ pub(crate) fn batch(numbers: &[BigUint]) -> Batch {
     oracle::batch(numbers)
 }
 
-/// Decryption as Paillier wrote it: `L(c^lambda) mu mod n`, with `lambda = (p - 1)(q - 1)` and `mu = lambda^-1`.
+/// Decryption as Paillier wrote it: `L(c^lambda) mu mod n`, with `lambda = (p - 1)(q - 1)` and
+/// `mu = lambda^-1`.
 pub(crate) fn slow_decrypt(key: &PrivateKey, ciphertext: &BigUint) -> BigUint {
     let [p, q] = key.primes().map(number);
     let n = &p * &q;

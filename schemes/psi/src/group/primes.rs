@@ -1,4 +1,5 @@
-//! The primes of RFC 7919, appendix A, as hexadecimal digits. The tests of `group.rs` compute them from their definition.
+//! The primes of RFC 7919, appendix A, as hexadecimal digits. The tests of `group.rs` compute them from their
+//! definition.
 
 pub(super) const FFDHE2048: &str = "\
     ffffffffffffffffadf85458a2bb4a9aafdc5620273d3cf1d8b9c583ce2d3695a9e13641146433fbcc939dce249b3ef9\

@@ -11,13 +11,14 @@ use crate::{Error, ItemError, PublicKey, Rsa, random};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// A blinded message, and the secret that unblinds its signature. Both are big-endian and as long as the modulus.
+/// A blinded message, and the secret that unblinds its signature. Both are big-endian and as long as the
+/// modulus.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Blinded {
     /// The blinded message, for the signer.
     pub message: Vec<u8>,
-    /// The inverse of the blinding factor, for [`Rsa::finalize`]. Whoever knows it can tell which signature came of the
-    /// blinded message. It is zeroized when it is dropped, and is used once.
+    /// The inverse of the blinding factor, for [`Rsa::finalize`]. Whoever knows it can tell which signature
+    /// came of the blinded message. It is zeroized when it is dropped, and is used once.
     pub inverse: Zeroizing<Vec<u8>>,
 }
 
@@ -29,11 +30,12 @@ impl fmt::Debug for Blinded {
 }
 
 impl Rsa<'_> {
-    /// Blinds prepared messages (RFC 9474, section 4.2), with one key or a key for each message. Salts and blinding factors
-    /// are drawn.
+    /// Blinds prepared messages (RFC 9474, section 4.2), with one key or a key for each message. Salts and
+    /// blinding factors are drawn.
     ///
-    /// With one key for all messages, a batch costs one inversion in all, and some two dozen products for each message.
-    /// A key that the client does not know to be honest is examined with [`PublicKey::check_modulus`] before.
+    /// With one key for all messages, a batch costs one inversion in all, and some two dozen products for
+    /// each message. A key that the client does not know to be honest is examined with
+    /// [`PublicKey::check_modulus`] before.
     ///
     /// ```
     /// use modmill::Engine;
@@ -89,7 +91,8 @@ impl Rsa<'_> {
                 Ok(pss.encode(digest.as_ref(), &salt, key.bits(), block)?)
             })?;
             let factors = group.numbers(&write_factor)?;
-            // `(m r)^-1 m` is the inverse of r. It exists only if m has an inverse too, which the RFC asks for.
+            // `(m r)^-1 m` is the inverse of r. It exists only if m has an inverse too, which the RFC asks
+            // for.
             let products = engine.mul_mod(&messages, &factors, group.moduli.as_slice())?;
             let inverse_products = match inverses(engine, &products, &group.moduli) {
                 Err(modmill::Error::Items(partial)) => {
@@ -110,8 +113,9 @@ impl Rsa<'_> {
         Ok(answers)
     }
 
-    /// Unblinds blind signatures (RFC 9474, section 4.4), and verifies what comes of them. `inverses` are those that
-    /// [`Rsa::blind`] returned for the same prepared messages. A signature that does not verify gets
+    /// Unblinds blind signatures (RFC 9474, section 4.4), and verifies what comes of them. `inverses` are
+    /// those that [`Rsa::blind`] returned for the same prepared messages. A signature that does not verify
+    /// gets
     /// [`ItemError::Verification`]: the signer answered wrongly, or something belongs to another message.
     ///
     /// An answer is a PSS signature of the prepared message. [`Rsa::verify`] verifies it by

@@ -38,8 +38,8 @@ impl<'a> Group<'a> {
         Ok(groups.collect())
     }
 
-    /// A number for each item, from the block that `write` writes. An item that is refused keeps its error, and its number
-    /// is 1, which has an inverse modulo anything.
+    /// A number for each item, from the block that `write` writes. An item that is refused keeps its error,
+    /// and its number is 1, which has an inverse modulo anything.
     pub(super) fn numbers(
         &mut self,
         write: impl Fn(usize, &PublicKey, &mut [u8]) -> Result<(), Refusal> + Sync,
@@ -72,7 +72,8 @@ impl<'a> Group<'a> {
         self.errors[position].get_or_insert(error);
     }
 
-    /// The answer of every item with its index in the call: its error, or what `read` says about its position.
+    /// The answer of every item with its index in the call: its error, or what `read` says about its
+    /// position.
     pub(super) fn answers<T>(
         &self,
         read: impl Fn(usize) -> T,

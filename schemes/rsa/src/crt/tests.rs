@@ -85,8 +85,8 @@ fn no_flipped_bit_leaves_as_an_answer() {
 
 #[test]
 fn halves_of_unequal_length_are_joined_right() {
-    // Either prime may be the longer one, and lengths need not end with a limb. Modulo 3 q every third number has no
-    // inverse, so that blinding has to draw some of its factors again.
+    // Either prime may be the longer one, and lengths need not end with a limb. Modulo 3 q every third number
+    // has no inverse, so that blinding has to draw some of its factors again.
     let engine = Engine::new().unwrap();
     let mut rng = Rng::new(51);
     let mut prime = |bits: usize| loop {

@@ -5,8 +5,8 @@ use digest::{ExtendableOutput, Update, XofReader};
 use std::fmt;
 use std::io;
 
-/// Hashes data piece by piece, so that a file need not be in memory as a whole. [`crate::Rsa::sign_digests`] and
-/// [`crate::Rsa::verify_digests`] take the digest.
+/// Hashes data piece by piece, so that a file need not be in memory as a whole. [`crate::Rsa::sign_digests`]
+/// and [`crate::Rsa::verify_digests`] take the digest.
 ///
 /// ```
 /// use modmill_rsa::Hash;

@@ -85,8 +85,8 @@ fn encode(bytes: &[u8]) -> String {
 }
 
 fn json(members: &Members) -> Result<Zeroizing<String>, KeyError> {
-    // Allocated at once: a text that grew would leave parts of itself behind. There are eight numbers, none of them
-    // longer than the modulus, and their names.
+    // Allocated at once: a text that grew would leave parts of itself behind. There are eight numbers, none
+    // of them longer than the modulus, and their names.
     let mut text = Zeroizing::new(Vec::with_capacity(9 * (members.n.len() + 16)));
     serde_json::to_writer(&mut *text, members).map_err(|error| KeyError::Format(error.to_string()))?;
     let text = String::from_utf8(std::mem::take(&mut *text));

@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 const MAX_ITERATIONS: u32 = 5_000_000;
 /// The most memory of scrypt, in bytes.
 const MAX_MEMORY: u128 = 256 << 20;
-/// The largest `(N + 8) r p` of scrypt: some seconds. The hashing at the start and at the end takes as long as eight
-/// of the N steps for each unit of r p.
+/// The largest `(N + 8) r p` of scrypt: some seconds. The hashing at the start and at the end takes as long
+/// as eight of the N steps for each unit of r p.
 const MAX_WORK: u128 = 1 << 22;
 
 /// Decrypts a key to the DER of PKCS #8.

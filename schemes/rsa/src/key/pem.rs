@@ -1,5 +1,5 @@
-//! PEM (RFC 7468), read as tolerantly as OpenSSL does: lines of any length and with any ending, white space, other
-//! text and other blocks around the key.
+//! PEM (RFC 7468), read as tolerantly as OpenSSL does: lines of any length and with any ending, white space,
+//! other text and other blocks around the key.
 
 use crate::KeyError;
 use base64ct::{Base64, Encoding};

@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// A private key with two primes. A clone is cheap, and shares the constants that were computed for the moduli. The
-/// secrets are zeroized when the last clone is dropped.
+/// A private key with two primes. A clone is cheap, and shares the constants that were computed for the
+/// moduli. The secrets are zeroized when the last clone is dropped.
 #[derive(Clone)]
 pub struct PrivateKey(Arc<Parts>);
 
@@ -21,7 +21,8 @@ struct Parts {
     q: Factor,
     /// `q^-1 mod p`.
     coefficient: Number,
-    /// `p 2^s` for the least s >= 1 with `p 2^s >= q`: Garner's step adds it, so that a difference is positive.
+    /// `p 2^s` for the least s >= 1 with `p 2^s >= q`: Garner's step adds it, so that a difference is
+    /// positive.
     lift: Number,
     rejection: RejectionKey,
 }
@@ -34,8 +35,8 @@ pub(crate) struct Factor {
 
 /// The numbers of a private key, as big-endian bytes.
 ///
-/// Both primes may be empty: they are then computed from the exponents, if the public exponent is short. The last
-/// three numbers may be left out.
+/// Both primes may be empty: they are then computed from the exponents, if the public exponent is short. The
+/// last three numbers may be left out.
 #[derive(Default)]
 #[allow(missing_docs)]
 pub struct PrivateParts<'a> {
@@ -53,8 +54,8 @@ pub struct PrivateParts<'a> {
 }
 
 impl PrivateKey {
-    /// Makes a key from its numbers, and checks that they belong together. It does not check that the factors are
-    /// prime: [`PrivateKey::check_primes`] does.
+    /// Makes a key from its numbers, and checks that they belong together. It does not check that the factors
+    /// are prime: [`PrivateKey::check_primes`] does.
     ///
     /// ```
     /// use modmill_rsa::{KeyError, PrivateKey, PrivateParts, Sizes};
@@ -79,8 +80,8 @@ impl PrivateKey {
         if [&p, &q].iter().any(|prime| prime[0] & 1 == 0 || ***prime == [1]) {
             return Err(KeyError::Inconsistent("a factor is even or one"));
         }
-        // A product has as many bits as its factors together, or one less. This is checked first, because the sender
-        // of a key may have sent factors so long that their product takes minutes.
+        // A product has as many bits as its factors together, or one less. This is checked first, because the
+        // sender of a key may have sent factors so long that their product takes minutes.
         let factor_bits = number::bit_length(&p) + number::bit_length(&q);
         if !(public.bits()..=public.bits() + 1).contains(&factor_bits)
             || !number::equal(&number::mul(&p, &q), public.modulus().value())

@@ -11,11 +11,11 @@ use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 
 impl AnyKey {
-    /// Reads a key from PEM or DER (PKCS #8 with or without a password, PKCS #1, `SubjectPublicKeyInfo`), or from a
-    /// JSON Web Key.
+    /// Reads a key from PEM or DER (PKCS #8 with or without a password, PKCS #1, `SubjectPublicKeyInfo`), or
+    /// from a JSON Web Key.
     ///
-    /// PEM may have other text, other blocks and white space around the key, and lines of any length. Of several
-    /// keys the first private key is read, or the first public key if none is private.
+    /// PEM may have other text, other blocks and white space around the key, and lines of any length. Of
+    /// several keys the first private key is read, or the first public key if none is private.
     ///
     /// ```
     /// use modmill::Engine;
@@ -159,7 +159,8 @@ fn encryption_algorithm(der: &[u8]) -> Result<ObjectIdentifier, pkcs8::der::Erro
 const CONVERT_ENCRYPTION: &str =
     "openssl pkey -provider default -provider legacy -in FILE -aes256 -out key.pem";
 
-/// Whether this is one of the password-based encryptions before PBES2: those of PKCS #5 version 1.5 and of PKCS #12.
+/// Whether this is one of the password-based encryptions before PBES2: those of PKCS #5 version 1.5 and of
+/// PKCS #12.
 fn is_pbes1(algorithm: ObjectIdentifier) -> bool {
     let name = algorithm.to_string();
     name.starts_with("1.2.840.113549.1.5.") || name.starts_with("1.2.840.113549.1.12.1.")

@@ -4,11 +4,11 @@ use crate::number::{self, Number};
 use crypto_bigint::{BoxedUint, Gcd, NonZero};
 use zeroize::Zeroizing;
 
-/// The factors `p > q` of `n`, from exponents with `d e = 1` modulo p - 1 and q - 1. The time depends on the lengths
-/// only, unless there is no answer.
+/// The factors `p > q` of `n`, from exponents with `d e = 1` modulo p - 1 and q - 1. The time depends on the
+/// lengths only, unless there is no answer.
 ///
-/// This is the deterministic method of NIST SP 800-56B, revision 2, appendix C.2. It has an answer for every key whose
-/// public exponent is much shorter than p and q.
+/// This is the deterministic method of NIST SP 800-56B, revision 2, appendix C.2. It has an answer for every
+/// key whose public exponent is much shorter than p and q.
 pub(super) fn factors(n: &[u64], e: &[u64], d: &[u64]) -> Option<[Number; 2]> {
     let sum = sum_of_factors(n, e, d)?;
     let difference = difference_of_factors(n, &sum)?;

@@ -5,18 +5,18 @@ use crate::{Error, KeyError, ModulusFlaw};
 use modmill::Engine;
 use modmill_primes::is_probable_prime;
 
-/// The number of Miller-Rabin rounds for a factor that someone else chose. A composite number passes a round with a
-/// probability of at most 1/4.
+/// The number of Miller-Rabin rounds for a factor that someone else chose. A composite number passes a round
+/// with a probability of at most 1/4.
 const FACTOR_ROUNDS: usize = 32;
 
-/// The number of rounds for a modulus: the lanes of one vector. A modulus is composite as a rule, and a random one passes
-/// a single round with negligible probability.
+/// The number of rounds for a modulus: the lanes of one vector. A modulus is composite as a rule, and a
+/// random one passes a single round with negligible probability.
 const MODULUS_ROUNDS: usize = 8;
 
 impl PublicKey {
-    /// Looks for flaws that make the modulus easy to factor: a prime factor below 2^16, a modulus that is a power of
-    /// another number, and a modulus that is prime itself. A modulus without these flaws is called well-formed; that
-    /// does not prove that it is the product of two large primes.
+    /// Looks for flaws that make the modulus easy to factor: a prime factor below 2^16, a modulus that is a
+    /// power of another number, and a modulus that is prime itself. A modulus without these flaws is called
+    /// well-formed; that does not prove that it is the product of two large primes.
     ///
     /// ```
     /// use modmill::Engine;
@@ -38,8 +38,9 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Checks that both factors are prime, by Miller-Rabin tests to random bases. Reading a key does not check this.
-    /// A key with another factor does no harm: its results do not pass the check of the private operation.
+    /// Checks that both factors are prime, by Miller-Rabin tests to random bases. Reading a key does not
+    /// check this. A key with another factor does no harm: its results do not pass the check of the private
+    /// operation.
     ///
     /// ```
     /// use modmill::Engine;

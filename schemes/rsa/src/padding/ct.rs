@@ -65,8 +65,8 @@ pub(crate) fn less(a: &[u8], b: &[u8]) -> Flag {
     Flag::equal(borrow.into(), 1)
 }
 
-/// Moves `bytes[start..]` to the front, for `start <= bytes.len()`. Addresses do not depend on `start`: the bytes are
-/// shifted by every power of two, under a mask that says whether the shift is kept.
+/// Moves `bytes[start..]` to the front, for `start <= bytes.len()`. Addresses do not depend on `start`: the
+/// bytes are shifted by every power of two, under a mask that says whether the shift is kept.
 pub(crate) fn shift_to_front(bytes: &mut [u8], start: usize) {
     let mut step = 1;
     while step <= bytes.len() {

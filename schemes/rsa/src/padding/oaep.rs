@@ -1,5 +1,5 @@
-//! OAEP (RFC 8017, section 7.1): `0 | maskedSeed | maskedDB`. `DB` consists of the digest of the label, zeros, a one
-//! and the message.
+//! OAEP (RFC 8017, section 7.1): `0 | maskedSeed | maskedDB`. `DB` consists of the digest of the label,
+//! zeros, a one and the message.
 
 use super::ct::{self, Flag};
 use super::mask;
@@ -36,8 +36,8 @@ impl Oaep<'_> {
         block_len.checked_sub(2 * self.hash.len() + 2).ok_or(ItemError::KeyTooShort)
     }
 
-    /// Writes the encoding of `message` into `block`, which is as long as the modulus. `seed` is random and as long
-    /// as a digest.
+    /// Writes the encoding of `message` into `block`, which is as long as the modulus. `seed` is random and
+    /// as long as a digest.
     pub(crate) fn encode(&self, message: &[u8], seed: &[u8], block: &mut [u8]) -> Result<(), ItemError> {
         let limit = self.capacity(block.len())?;
         if message.len() > limit {
@@ -55,8 +55,8 @@ impl Oaep<'_> {
         Ok(())
     }
 
-    /// Returns the message in `block`, which is overwritten. The time depends on the length of the message, and on
-    /// whether there is one. It does not depend on the first byte, which Manger's attack asks for.
+    /// Returns the message in `block`, which is overwritten. The time depends on the length of the message,
+    /// and on whether there is one. It does not depend on the first byte, which Manger's attack asks for.
     pub(crate) fn decode<'b>(&self, block: &'b mut [u8]) -> Result<&'b [u8], ItemError> {
         self.capacity(block.len())?;
         let (first, rest) = block.split_at_mut(1);
@@ -74,7 +74,8 @@ impl Oaep<'_> {
         }
         let right = Flag::zero(first[0]).and(right_label).and(looking.or(broken).not());
         ct::shift_to_front(data, start);
-        // The caller learns whether the block decrypts and how long the message is, so that both may show from here on.
+        // The caller learns whether the block decrypts and how long the message is, so that both may show
+        // from here on.
         match right.declassify() {
             true => Ok(&data[..data.len() - start]),
             false => Err(ItemError::Decryption),

@@ -27,8 +27,8 @@ pub(crate) fn capacity(block_len: usize) -> Result<usize, ItemError> {
     block_len.checked_sub(OVERHEAD).ok_or(ItemError::KeyTooShort)
 }
 
-/// Writes the encoding of `message` into `block`: `00 02 padding 00 message`. `random` fills bytes with random ones.
-/// Bytes of the padding that are zero are drawn again.
+/// Writes the encoding of `message` into `block`: `00 02 padding 00 message`. `random` fills bytes with
+/// random ones. Bytes of the padding that are zero are drawn again.
 pub(crate) fn encode_message<E: From<ItemError>>(
     message: &[u8],
     block: &mut [u8],
@@ -66,8 +66,8 @@ fn find_message(block: &[u8]) -> (usize, Flag) {
     (start, right)
 }
 
-/// Returns the message in `block`, which is overwritten. If the padding is wrong, returns a substitute that `key` and
-/// `ciphertext` determine, so that the caller cannot tell whether the padding was right.
+/// Returns the message in `block`, which is overwritten. If the padding is wrong, returns a substitute that
+/// `key` and `ciphertext` determine, so that the caller cannot tell whether the padding was right.
 ///
 /// The time depends on the length of the returned message only, in both cases alike.
 pub(crate) fn decode_message<'b>(
@@ -111,7 +111,8 @@ impl RejectionKey {
         expand(&derived, b"message", &mut bytes);
         let mut candidates = Zeroizing::new([0; 256]);
         expand(&derived, b"length", &mut *candidates);
-        // Candidates are cut to as many bits as the limit has. The last one that is not above the limit counts.
+        // Candidates are cut to as many bits as the limit has. The last one that is not above the limit
+        // counts.
         let mask = (limit + 2).next_power_of_two() - 1;
         let len = candidates.chunks_exact(2).fold(0, |len, pair| {
             let candidate = usize::from(u16::from_be_bytes([pair[0], pair[1]])) & mask;

@@ -1,5 +1,5 @@
-//! PSS (RFC 8017, section 9.1): `maskedDB | H | bc`. `DB` consists of zeros, a one and the salt. `H` is the digest of
-//! eight zeros, the digest of the message and the salt.
+//! PSS (RFC 8017, section 9.1): `maskedDB | H | bc`. `DB` consists of zeros, a one and the salt. `H` is the
+//! digest of eight zeros, the digest of the message and the salt.
 
 use super::{ct, mask};
 use crate::{Hash, ItemError};
@@ -18,7 +18,8 @@ use crate::{Hash, ItemError};
 pub struct Pss {
     /// The hash of the message, and of the digest `H` inside the encoding.
     pub hash: Hash,
-    /// The hash of the mask generation function. SHAKE128 and SHAKE256 are their own mask generation functions.
+    /// The hash of the mask generation function. SHAKE128 and SHAKE256 are their own mask generation
+    /// functions.
     pub mask_hash: Hash,
     /// The length of the salt.
     pub salt: SaltLength,

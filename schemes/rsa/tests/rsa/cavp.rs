@@ -1,7 +1,7 @@
-//! NIST's CAVP vectors of RSA signatures, from the folder that `MODMILL_CAVP` names. The folder holds the files
-//! `SigGen15_186-3.rsp`, `SigGenPSS_186-3.rsp`, `SigVer15_186-3.rsp` and `SigVerPSS_186-3.rsp`. NIST publishes them, and
-//! the package `cryptography-vectors` of PyPI has them under `asymmetric/RSA/FIPS_186-2`; `.ci/run` installs it. No crate
-//! has them, so the test is skipped where the variable is not set.
+//! NIST's CAVP vectors of RSA signatures, from the folder that `MODMILL_CAVP` names. The folder holds the
+//! files `SigGen15_186-3.rsp`, `SigGenPSS_186-3.rsp`, `SigVer15_186-3.rsp` and `SigVerPSS_186-3.rsp`. NIST
+//! publishes them, and the package `cryptography-vectors` of PyPI has them under `asymmetric/RSA/FIPS_186-2`;
+//! `.ci/run` installs it. No crate has them, so the test is skipped where the variable is not set.
 
 use modmill::Engine;
 use modmill_rsa::{Hash, PrivateKey, PrivateParts, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes};

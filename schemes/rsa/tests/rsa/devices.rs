@@ -163,7 +163,8 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
     }
 }
 
-/// Threads that sign small batches at the same time, with one key or with their own, get their own signatures.
+/// Threads that sign small batches at the same time, with one key or with their own, get their own
+/// signatures.
 #[test]
 fn a_crowd_of_signers_gets_its_signatures() {
     let (Some(gpu), cpu) = (gpu(), cpu()) else { return };

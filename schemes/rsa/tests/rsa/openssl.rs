@@ -1,5 +1,5 @@
-//! The `openssl` program verifies our signatures and decrypts our ciphertexts, and the other way round. The tests say so
-//! and pass where the program is missing.
+//! The `openssl` program verifies our signatures and decrypts our ciphertexts, and the other way round. The
+//! tests say so and pass where the program is missing.
 
 use modmill::Engine;
 use modmill_rsa::{

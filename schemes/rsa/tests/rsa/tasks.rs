@@ -1,4 +1,5 @@
-//! Batches of mixed tasks give what the calls of one kind give, and wrong tasks do not affect their neighbours.
+//! Batches of mixed tasks give what the calls of one kind give, and wrong tasks do not affect their
+//! neighbours.
 
 use crate::devices;
 use modmill::Engine;

@@ -1,8 +1,8 @@
 //! How long a batch waits for company.
 //!
-//! A batch is worth waiting for only if others are known to come. Three figures say so: how many operations were under way
-//! when the last batches began, how far apart operations arrive, and how long a group of lanes takes to compute. A lone
-//! caller always finds that nobody else is under way, and never waits.
+//! A batch is worth waiting for only if others are known to come. Three figures say so: how many operations
+//! were under way when the last batches began, how far apart operations arrive, and how long a group of lanes
+//! takes to compute. A lone caller always finds that nobody else is under way, and never waits.
 
 use std::time::{Duration, Instant};
 
@@ -107,10 +107,11 @@ impl Load {
     }
 }
 
-/// The items of a batch where `waiting` wait and `free` threads could take them: whole groups if there is one.
+/// The items of a batch where `waiting` wait and `free` threads could take them: whole groups if there is
+/// one.
 ///
-/// Two batches of whole groups and a rest take as long as one batch of all items. The whole groups have their answers earlier,
-/// and the rest may be joined by others.
+/// Two batches of whole groups and a rest take as long as one batch of all items. The whole groups have their
+/// answers earlier, and the rest may be joined by others.
 pub(super) fn share(waiting: usize, free: usize, group: usize) -> usize {
     let group = group.max(1);
     let share = waiting.div_ceil(free.max(1)).next_multiple_of(group);

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// How long a fork waits for batches under way. A callback that forks would otherwise wait for itself.
 const FORK_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The queue of this process. A child of `fork` gives up its parent's queue, whose locks may be held by threads that the
-/// child does not have, and makes its own.
+/// The queue of this process. A child of `fork` gives up its parent's queue, whose locks may be held by
+/// threads that the child does not have, and makes its own.
 static CURRENT: AtomicPtr<Queue> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The queue of this process.
@@ -82,8 +82,8 @@ pub fn statistics() -> Statistics {
     Statistics { operations, batches, largest }
 }
 
-/// Calls `work` with the engine of this process, which has one thread: the calling one. For public operations and for the
-/// generation of keys. A fork waits until `work` is done.
+/// Calls `work` with the engine of this process, which has one thread: the calling one. For public operations
+/// and for the generation of keys. A fork waits until `work` is done.
 pub fn with_engine<T>(work: impl FnOnce(&Engine) -> T) -> Result<T, Error> {
     let queue = current();
     let engine = queue.engine()?;
@@ -93,8 +93,8 @@ pub fn with_engine<T>(work: impl FnOnce(&Engine) -> T) -> Result<T, Error> {
     Ok(work(engine))
 }
 
-/// Lets no batch begin until [`resume`], and waits until none is computed, for two seconds at most. For libraries that are
-/// about to lose something that their operations need, such as when the program ends.
+/// Lets no batch begin until [`resume`], and waits until none is computed, for two seconds at most. For
+/// libraries that are about to lose something that their operations need, such as when the program ends.
 pub fn rest() {
     if let Some(queue) = existing() {
         queue.hold(FORK_PATIENCE);

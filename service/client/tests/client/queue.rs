@@ -136,8 +136,8 @@ fn a_callback_that_panics_harms_nobody() {
     assert_eq!(key.compute(sign("next")).unwrap()[..], expected(&KEY, "next"));
 }
 
-/// A thread may gather the requests of others while its own is computed. If a pause ends the gathering, the thread must not
-/// sleep through the answer that came meanwhile.
+/// A thread may gather the requests of others while its own is computed. If a pause ends the gathering, the
+/// thread must not sleep through the answer that came meanwhile.
 #[test]
 fn pauses_lose_no_answer() {
     let (threads, rounds) = (8, 2000);

@@ -58,7 +58,8 @@ async fn send_within(
     if status.is_success() { Ok(Some(text)) } else { Err(AdminError::Service(text.to_string())) }
 }
 
-/// Connects to the socket at `path`, and waits until the service answers. Returns `None` if there is no service.
+/// Connects to the socket at `path`, and waits until the service answers. Returns `None` if there is no
+/// service.
 async fn greet(path: &Path) -> Result<Option<SendRequest<Full<Bytes>>>, AdminError> {
     let Ok(stream) = UnixStream::connect(path).await else { return Ok(None) };
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));

@@ -88,7 +88,8 @@ impl Log {
         Ok(())
     }
 
-    /// Writes lines behind the last whole one. After a failure the next call cuts off what was written of them.
+    /// Writes lines behind the last whole one. After a failure the next call cuts off what was written of
+    /// them.
     fn write(&mut self, lines: &[u8], last: Link) -> Result<(), AuditError> {
         if self.is_torn {
             self.file.set_len(self.len).map_err(AuditError::file(&self.path))?;

@@ -17,8 +17,8 @@ pub(super) struct Recovered {
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the end of the chain. Bytes behind the last whole line are moved to a file of their own. The lines themselves are not
-/// verified: that is the business of `verify`.
+/// Finds the end of the chain. Bytes behind the last whole line are moved to a file of their own. The lines
+/// themselves are not verified: that is the business of `verify`.
 pub(super) fn recover(folder: &Path, head: &File) -> Result<Recovered, AuditError> {
     let mut all = files::list(folder)?;
     let (number, path) = all.pop().unwrap_or_else(|| (1, files::name(folder, 1)));

@@ -42,8 +42,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// Verifies the log in `folder`. After a line that does not continue the chain, it goes on from that line, so that every place
-/// is named. A service may be writing the log: it has a moment to complete its last line.
+/// Verifies the log in `folder`. After a line that does not continue the chain, it goes on from that line, so
+/// that every place is named. A service may be writing the log: it has a moment to complete its last line.
 pub fn verify(folder: &Path) -> Result<Report, AuditError> {
     // The head is read first: lines that are written meanwhile are behind it.
     let head_path = folder.join(files::HEAD);
@@ -83,8 +83,8 @@ pub fn verify(folder: &Path) -> Result<Report, AuditError> {
     Ok(Report { lines, last: last.number, head: hex::encode(&last.hash), findings })
 }
 
-/// Waits for the rest of a line whose end a service may be about to write. Lines are written whole, so that this takes no time
-/// unless the service has ended in the middle of one.
+/// Waits for the rest of a line whose end a service may be about to write. Lines are written whole, so that
+/// this takes no time unless the service has ended in the middle of one.
 fn complete(reader: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<()> {
     let end = Instant::now() + PATIENCE;
     while !line.ends_with(b"\n") && Instant::now() < end {

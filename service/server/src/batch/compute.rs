@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Computes pieces, which are all private or all public, in one batch. Every piece gets a part with as many answers as it has
-/// items.
+/// Computes pieces, which are all private or all public, in one batch. Every piece gets a part with as many
+/// answers as it has items.
 pub(super) fn compute(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, String> {
     let work = || match pieces {
         [Piece { call, items }] if matches!(call.work, Work::Rows { .. }) => rows(engine, &call.work, items),
@@ -18,8 +18,8 @@ pub(super) fn compute(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, St
         }
         pieces => private(engine, pieces),
     };
-    // A panic costs the answers of this batch. The engine's locks may be poisoned, which it takes for unpoisoned, and nothing
-    // of the batch is looked at again.
+    // A panic costs the answers of this batch. The engine's locks may be poisoned, which it takes for
+    // unpoisoned, and nothing of the batch is looked at again.
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(parts) => parts.map_err(|error| error.to_string()),
         Err(_) => Err("a worker stopped in the middle of a batch".to_owned()),

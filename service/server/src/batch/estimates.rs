@@ -88,7 +88,8 @@ impl Estimates {
         Some(Estimate { item_seconds: planned.item_seconds * scale, ..planned })
     }
 
-    /// The estimate of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are any.
+    /// The estimate of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are
+    /// any.
     pub(super) fn of(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
         let made = self.planned.read().get(&class).map(|(_, made)| *made);
         if made.is_none_or(|made| gpu.is_some() && made.elapsed() > GPU_AGE) {

@@ -1,4 +1,5 @@
-//! The waiting operations: a queue for each length of moduli, in it a line for each principal, served in turns.
+//! The waiting operations: a queue for each length of moduli, in it a line for each principal, served in
+//! turns.
 
 use super::call::{Call, Class, Piece};
 use super::task::Refused;
@@ -62,8 +63,8 @@ pub(super) struct Queues {
 impl Queues {
     /// Adds a call of `charge` seconds of work, or says when to try again.
     ///
-    /// Where the room is full, a principal that has less than its share of it may still use as much again: one that asks for
-    /// little is served while others ask for too much.
+    /// Where the room is full, a principal that has less than its share of it may still use as much again:
+    /// one that asks for little is served while others ask for too much.
     pub(super) fn push(
         &mut self,
         class: Class,
@@ -109,7 +110,8 @@ impl Queues {
         (self.calls, self.seconds)
     }
 
-    /// Takes at most `most` items of a class: from every principal in turn `quantum` of them, or its share if that is more.
+    /// Takes at most `most` items of a class: from every principal in turn `quantum` of them, or its share if
+    /// that is more.
     pub(super) fn take(&mut self, class: Class, most: usize, quantum: usize, now: Instant) -> Taken {
         let mut taken = Taken::default();
         self.turn += 1;

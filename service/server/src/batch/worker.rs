@@ -31,7 +31,8 @@ pub(super) struct Shared {
     pub(super) metrics: Arc<Metrics>,
     /// The engine of callers and of the workers of the GPU.
     pub(super) engine: Arc<Engine>,
-    /// An engine of the CPU with one thread, as each worker has one: for plans, and for what a GPU could not compute.
+    /// An engine of the CPU with one thread, as each worker has one: for plans, and for what a GPU could not
+    /// compute.
     pub(super) cpu: Engine,
 }
 
@@ -62,7 +63,8 @@ impl Shared {
         let estimate = self.estimates.of(class, &self.cpu, gpu);
         let room = self.settings.room();
         let seconds = estimate.seconds(call.work.len(), self.settings.workers);
-        // A call of many items is computed in pieces, in turns with those of others, so that it does not fill the room alone.
+        // A call of many items is computed in pieces, in turns with those of others, so that it does not fill
+        // the room alone.
         let charge = seconds.min(room.seconds / 4.0).max(1e-6);
         let mut queues = self.queues();
         queues.push(class, call, charge, room)?;

@@ -23,8 +23,8 @@ impl Octets {
         }
     }
 
-    /// The memory that these bytes and `more` take. Memory that grows is doubled, and has no more than `longest` bytes, unless
-    /// more are there.
+    /// The memory that these bytes and `more` take. Memory that grows is doubled, and has no more than
+    /// `longest` bytes, unless more are there.
     pub(super) fn needed(&self, more: usize, longest: usize) -> usize {
         let length = self.as_slice().len() + more;
         match self {

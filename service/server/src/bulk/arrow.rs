@@ -1,6 +1,7 @@
 //! Digests and signatures as Arrow IPC streams.
 //!
-//! Messages are looked at before they are decoded ([`modmill_tables`]), and decoded on threads that serve no requests.
+//! Messages are looked at before they are decoded ([`modmill_tables`]), and decoded on threads that serve no
+//! requests.
 
 use super::frame::{Event, Frames, Status};
 use super::pipeline::{Job, Part, Stop, answers};

@@ -1,4 +1,5 @@
-//! From the body of a request to the body of its answer: chunks are signed side by side and answered in order.
+//! From the body of a request to the body of its answer: chunks are signed side by side and answered in
+//! order.
 
 use super::Bulk;
 use super::chunks::{BodyError, Chunks};
@@ -27,9 +28,11 @@ const UNREAD: usize = 2;
 const CHECKED: Duration = Duration::from_secs(1);
 /// How often a stream that waits for its client looks whether the service is told to end.
 const LOOK: Duration = Duration::from_millis(100);
-/// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of one.
+/// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of
+/// one.
 const CHUNK: (usize, usize) = (16_384, 1024);
-/// How long the status of an Arrow answer waits for the first signatures, or for what is wrong with the request.
+/// How long the status of an Arrow answer waits for the first signatures, or for what is wrong with the
+/// request.
 #[cfg(feature = "arrow")]
 const FIRST_ANSWER: Duration = Duration::from_secs(1);
 
@@ -56,7 +59,8 @@ pub(super) struct Job {
     pub(super) length: usize,
     /// The place among the bulk requests that are under way.
     pub(super) _place: Arc<Share<String>>,
-    /// The endpoint, and the key's name as the request has it: rights are checked again while a stream goes on.
+    /// The endpoint, and the key's name as the request has it: rights are checked again while a stream goes
+    /// on.
     pub(super) bulk: Arc<Bulk>,
     pub(super) name: Arc<str>,
     /// The last commit that was seen when rights were checked, and when that was.
@@ -69,8 +73,8 @@ impl Job {
         if self.service.batcher.engine().cuda().is_some() { CHUNK.0 } else { CHUNK.1 }
     }
 
-    /// Ends the stream if its credential or its right to the key is gone. This is looked at when a document has changed, and each
-    /// second.
+    /// Ends the stream if its credential or its right to the key is gone. This is looked at when a document
+    /// has changed, and each second.
     async fn check(&self) -> Result<(), Stop> {
         let seen = self.service.records.seen();
         {
@@ -89,8 +93,8 @@ impl Job {
         found.map(drop).map_err(|refusal| gone(refusal.1))
     }
 
-    /// Signs a chunk. A busy service is asked again until the time of a request is over, so that a stream is slowed down and
-    /// not ended.
+    /// Signs a chunk. A busy service is asked again until the time of a request is over, so that a stream is
+    /// slowed down and not ended.
     async fn sign(self, digests: Bytes) -> Result<Bytes, Stop> {
         self.check().await?;
         let patience = Instant::now() + Duration::from_millis(self.service.settings.deadline_ms);
@@ -141,7 +145,8 @@ pub(super) fn answers(
 ) -> impl Stream<Item = Result<Bytes, Stop>> + Send {
     let service = Arc::clone(&job.service);
     let sign = move |chunk: Result<Bytes, Stop>| {
-        // A task of its own, so that several threads put frames together. It ends with the stream: what nobody reads is not signed.
+        // A task of its own, so that several threads put frames together. It ends with the stream: what
+        // nobody reads is not signed.
         let task = chunk.map(|digests| {
             let mut task = JoinSet::new();
             task.spawn(job.clone().sign(digests));
@@ -184,8 +189,8 @@ async fn drained(service: &Service) {
 
 /// Starts to sign what comes in `body`, and returns the body of the answer.
 ///
-/// Frames have a place for the reason why a stream ends, and Arrow has none. So an Arrow answer begins with its first signatures,
-/// and what is wrong before them is an error.
+/// Frames have a place for the reason why a stream ends, and Arrow has none. So an Arrow answer begins with
+/// its first signatures, and what is wrong before them is an error.
 pub(super) async fn start(job: Job, format: Format, body: Body) -> Result<Body, Stop> {
     #[cfg_attr(not(feature = "arrow"), allow(unused_mut))]
     let (sender, mut receiver) = mpsc::channel(UNREAD);

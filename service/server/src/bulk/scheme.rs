@@ -2,8 +2,9 @@
 
 use modmill_rsa::{Hash, Pss, SaltLength, SignatureScheme};
 
-/// The scheme named `name`: `pss-HASH` or `pkcs1v15-HASH`, such as `pss-sha256`. For PSS, `salt` is the length of the salt:
-/// `digest` (as without it), `max`, or a number of bytes; `mask` is the hash of the mask if it is another one.
+/// The scheme named `name`: `pss-HASH` or `pkcs1v15-HASH`, such as `pss-sha256`. For PSS, `salt` is the
+/// length of the salt: `digest` (as without it), `max`, or a number of bytes; `mask` is the hash of the mask
+/// if it is another one.
 pub fn parse(name: &str, salt: Option<&str>, mask: Option<&str>) -> Result<SignatureScheme, String> {
     let unknown = || format!("{name:?} is not a scheme: give pss-HASH or pkcs1v15-HASH, such as pss-sha256");
     let (padding, hash) = name.split_once('-').ok_or_else(unknown)?;
@@ -33,7 +34,8 @@ pub fn parse(name: &str, salt: Option<&str>, mask: Option<&str>) -> Result<Signa
     }
 }
 
-/// The part of a query that names `scheme`: `scheme=pss-sha256&salt=digest`. `None` if a request cannot name it.
+/// The part of a query that names `scheme`: `scheme=pss-sha256&salt=digest`. `None` if a request cannot name
+/// it.
 #[must_use]
 pub fn query(scheme: &SignatureScheme) -> Option<String> {
     // A slash in a name need not be escaped in a query.

@@ -102,8 +102,8 @@ async fn bodies_that_end_within_a_digest_are_answered_as_far_as_they_go() {
     assert_eq!((signatures.len(), end), (1, Some(Status::Request)));
 }
 
-/// The number of signatures and the end of the answer to a stream of which a first chunk is signed when `change` is made to the
-/// service. Then another chunk comes if `goes_on`, and otherwise nothing more.
+/// The number of signatures and the end of the answer to a stream of which a first chunk is signed when
+/// `change` is made to the service. Then another chunk comes if `goes_on`, and otherwise nothing more.
 async fn changed_stream(change: impl AsyncFnOnce(&Service), goes_on: bool) -> (usize, Option<Status>) {
     let bulk = Bulk::new().await;
     let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(1);

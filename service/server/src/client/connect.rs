@@ -12,7 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Bytes that may be on their way in a stream and in a connection. Signatures come at hundreds of megabytes a second.
+/// Bytes that may be on their way in a stream and in a connection. Signatures come at hundreds of megabytes a
+/// second.
 const WINDOW: u32 = 16 << 20;
 
 /// Whose certificates are trusted.
@@ -21,8 +22,8 @@ const WINDOW: u32 = 16 << 20;
 pub enum Trust {
     /// The certificates that the system trusts.
     System,
-    /// The certificates that those in this PEM text signed, or these themselves, and no others. This is how the
-    /// development certificate of a service is accepted.
+    /// The certificates that those in this PEM text signed, or these themselves, and no others. This is how
+    /// the development certificate of a service is accepted.
     Only(Vec<u8>),
 }
 

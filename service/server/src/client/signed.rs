@@ -11,14 +11,16 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// `flags` has a byte for each digest, which is 0 if it was signed; `signatures` has `length` bytes for each.
+    /// `flags` has a byte for each digest, which is 0 if it was signed; `signatures` has `length` bytes for
+    /// each.
     pub(super) fn new(flags: Bytes, signatures: Bytes, length: usize) -> Self {
         Self { flags, signatures, length }
     }
 
     pub(super) fn append(&mut self, other: Self) {
         let join = |first: &mut Bytes, second: Bytes| {
-            // The memory is this value's own after the first call, so that it grows without being copied each time.
+            // The memory is this value's own after the first call, so that it grows without being copied each
+            // time.
             let mut joined = std::mem::take(first).try_into_mut().unwrap_or_else(|shared| shared[..].into());
             joined.extend_from_slice(&second);
             *first = joined.freeze();
@@ -39,7 +41,8 @@ impl Signed {
         self.flags.is_empty()
     }
 
-    /// The signature of a digest. `None` if the service could not sign it, or if there are not that many digests.
+    /// The signature of a digest. `None` if the service could not sign it, or if there are not that many
+    /// digests.
     #[must_use]
     pub fn get(&self, item: usize) -> Option<&[u8]> {
         let start = item.checked_mul(self.length)?;

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
-    /// Every KMS operation on every key whose policy lets the account decide. Without it, a credential may do what key policies
-    /// and grants say of its name.
+    /// Every KMS operation on every key whose policy lets the account decide. Without it, a credential may do
+    /// what key policies and grants say of its name.
     Kms,
     /// The transit interface.
     Transit,

@@ -22,9 +22,9 @@ pub(super) struct Counted {
 }
 
 impl Addresses {
-    /// Counts a connection, or says which limit it is above: `full` or `address`. An address may have more as long as no fewer
-    /// stay free than it has then, so that who comes last finds room. Where one address may have all, as behind a load balancer, it
-    /// has.
+    /// Counts a connection, or says which limit it is above: `full` or `address`. An address may have more as
+    /// long as no fewer stay free than it has then, so that who comes last finds room. Where one address may
+    /// have all, as behind a load balancer, it has.
     pub(super) fn enter(
         self: &Arc<Self>,
         address: IpAddr,

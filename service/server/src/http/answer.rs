@@ -7,13 +7,14 @@ use hyper::body::{Body, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The most bytes of a part. A client has to take each part in time, so that this is also the least that it takes in that time.
+/// The most bytes of a part. A client has to take each part in time, so that this is also the least that it
+/// takes in that time.
 const PART: usize = 64 << 10;
 
 /// The body of an answer. Until it has been sent, its request is under way.
 ///
-/// HTTP/2 keeps the last part that it was given for as long as the client's window is closed, and the body is gone by then. Its last
-/// part therefore is one byte: it is taken when the window is open for all before it.
+/// HTTP/2 keeps the last part that it was given for as long as the client's window is closed, and the body is
+/// gone by then. Its last part therefore is one byte: it is taken when the window is open for all before it.
 pub(super) struct Answer {
     body: axum::body::Body,
     /// Data that was not given out yet.

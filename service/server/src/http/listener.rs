@@ -33,12 +33,13 @@ const CLOSING: Duration = Duration::from_secs(2);
 const STREAM_WINDOW: u32 = 1 << 18;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// The memory for heads of requests that connections send side by side before one of their requests was authenticated. Each
-/// address has a share of it.
+/// The memory for heads of requests that connections send side by side before one of their requests was
+/// authenticated. Each address has a share of it.
 const HEADS: usize = 64 << 20;
 
-/// Serves `router` on connections to `listener` until `stop` says true. Then no more connections are accepted, requests under
-/// way are answered, and connections are closed. Returns whether all of them ended in time.
+/// Serves `router` on connections to `listener` until `stop` says true. Then no more connections are
+/// accepted, requests under way are answered, and connections are closed. Returns whether all of them ended
+/// in time.
 pub async fn listen(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
@@ -104,7 +105,8 @@ async fn told(stop: &mut watch::Receiver<bool>) {
 
 fn builder(limits: &HttpLimits) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // The timeout of HTTP/1.1 counts from the answer before, so that it is the one of connections without requests.
+    // The timeout of HTTP/1.1 counts from the answer before, so that it is the one of connections without
+    // requests.
     builder
         .http1()
         .timer(TokioTimer::new())

@@ -54,7 +54,8 @@ impl Peer {
         Arc::clone(&self.0.unproven).acquire_owned().await.ok()
     }
 
-    /// The room of [`SMALL`] bytes that every connection has of its own. `None` if another request's body is in it.
+    /// The room of [`SMALL`] bytes that every connection has of its own. `None` if another request's body is
+    /// in it.
     pub(crate) fn small(&self) -> Option<Small> {
         (!self.0.is_small_taken.swap(true, Ordering::AcqRel)).then(|| Small(self.clone()))
     }

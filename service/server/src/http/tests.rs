@@ -204,8 +204,8 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Asks `count` times for `/fast` on one connection of HTTP/2 with a window of `window` bytes, then only answers pings. Returns
-/// when the server closes the connection, with the number of answers that began.
+/// Asks `count` times for `/fast` on one connection of HTTP/2 with a window of `window` bytes, then only
+/// answers pings. Returns when the server closes the connection, with the number of answers that began.
 async fn take_nothing(address: std::net::SocketAddr, count: u32, window: u32) -> usize {
     const [DATA, HEADERS, SETTINGS, PING]: [u8; 4] = [0, 1, 4, 6];
     let mut stream = TcpStream::connect(address).await.unwrap();

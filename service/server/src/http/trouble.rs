@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 /// How often trouble is logged.
 const LOGGED: Duration = Duration::from_secs(60);
-/// The time until a connection is accepted again. Files may have run out: connections that end give some back.
+/// The time until a connection is accepted again. Files may have run out: connections that end give some
+/// back.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The faults of accepting connections, which are logged now and then.

@@ -196,7 +196,8 @@ impl Call {
         self.noted.lock()
     }
 
-    /// The line of a change in the audit log; `None` if it was refused, and the log has many such lines already.
+    /// The line of a change in the audit log; `None` if it was refused, and the log has many such lines
+    /// already.
     pub(super) fn change(&self, is_refused: bool) -> Option<Change> {
         if is_refused {
             let left_out = self.service.kms.refusals.take(&self.principal.name, self.now_ms)?;
@@ -209,8 +210,8 @@ impl Call {
         Some(Change { origin: self.origin_of(&key_id), received, particulars })
     }
 
-    /// Notes an operation with a symmetric key in the audit log, by the hash of its ciphertext. The batcher notes those with
-    /// private keys.
+    /// Notes an operation with a symmetric key in the audit log, by the hash of its ciphertext. The batcher
+    /// notes those with private keys.
     pub(super) fn audit(&self, key: &Key, ciphertext: &[u8], error: Option<String>) -> Result<(), KmsError> {
         let Some(audit) = self.service.batcher.audit() else { return Ok(()) };
         let subject = Subject::Hashed(Sha256::digest(ciphertext).into());

@@ -20,8 +20,8 @@ pub enum Codec {
     Json,
 }
 
-/// The room for an answer with secrets, so that it does not grow and leave copies. The longest holds a data key pair of 4096
-/// bits, in plaintext and sealed.
+/// The room for an answer with secrets, so that it does not grow and leave copies. The longest holds a data
+/// key pair of 4096 bits, in plaintext and sealed.
 const SECRET_ROOM: usize = 16 * 1024;
 
 /// How deep a request may be. The deepest of AWS has four levels.
@@ -54,7 +54,8 @@ impl Codec {
     pub fn decode<T: DeserializeOwned>(self, body: &[u8]) -> Result<T, KmsError> {
         let body = if body.is_empty() { b"{}" } else { body };
         let unreadable = |message: String| KmsError::new("SerializationException", message);
-        // Members that nobody asks for are skipped, but not however deep they are. A struct could be read from an array too.
+        // Members that nobody asks for are skipped, but not however deep they are. A struct could be read
+        // from an array too.
         if !body.trim_ascii_start().starts_with(b"{") || depth(body) > DEPTH {
             return Err(unreadable("The body is not a JSON object, or too deep.".into()));
         }

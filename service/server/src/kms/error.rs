@@ -40,7 +40,8 @@ impl KmsError {
         Self::new("ValidationException", message)
     }
 
-    /// `value` of `member` does not satisfy a constraint. It is repeated to its sender, as far as it can be read at a glance.
+    /// `value` of `member` does not satisfy a constraint. It is repeated to its sender, as far as it can be
+    /// read at a glance.
     pub fn constraint(value: impl std::fmt::Display, member: &str, constraint: &str) -> Self {
         let mut value = value.to_string();
         if let Some((end, _)) = value.char_indices().nth(SHOWN) {

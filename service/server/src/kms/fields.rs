@@ -89,7 +89,8 @@ pub(super) fn grant_tokens(tokens: Option<&Vec<String>>) -> Result<(), KmsError>
 /// An encryption context, which is authenticated with a ciphertext.
 pub(super) type Context = BTreeMap<String, String>;
 
-/// Reads an encryption context that may be missing. A name that comes twice is refused, as members of requests are.
+/// Reads an encryption context that may be missing. A name that comes twice is refused, as members of
+/// requests are.
 pub(super) fn context<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Context>, D::Error> {
     struct Entries;
     impl<'de> Visitor<'de> for Entries {

@@ -15,7 +15,8 @@ macro_rules! operations {
         /// The operations that are carried out.
         pub const IMPLEMENTED: &[&str] = &[$($use,)+ $($change,)+];
 
-        /// Carries out the operation of `call`, whose request is `body`. Those that change something are noted in the audit log.
+        /// Carries out the operation of `call`, whose request is `body`. Those that change something are
+        /// noted in the audit log.
         pub(super) async fn run(call: Call, body: Bytes) -> Result<Encoded, KmsError> {
             match call.operation {
                 $($use => $user(&call, call.codec.decode(&body)?).await,)+
@@ -86,8 +87,8 @@ operations! {
     }
 }
 
-/// The operations of AWS that are refused: rotation, custom key stores, several regions, message authentication codes, key
-/// agreement.
+/// The operations of AWS that are refused: rotation, custom key stores, several regions, message
+/// authentication codes, key agreement.
 pub const REFUSED: &[&str] = &[
     "EnableKeyRotation",
     "DisableKeyRotation",

@@ -29,8 +29,8 @@ pub(super) struct Page<T> {
 }
 
 impl Paging {
-    /// A page of `items`, which stand in the order of `id`. A page has `default` items unless the request says how many, and
-    /// never more than `most`.
+    /// A page of `items`, which stand in the order of `id`. A page has `default` items unless the request
+    /// says how many, and never more than `most`.
     pub(super) fn page<T>(
         &self,
         items: impl IntoIterator<Item = T>,

@@ -57,7 +57,8 @@ struct Statement {
     resources: Vec<String>,
     other_resources: bool,
     conditions: Vec<Condition>,
-    /// Operators of conditions that have no keys. Policies from earlier versions may have some: they ask for nothing.
+    /// Operators of conditions that have no keys. Policies from earlier versions may have some: they ask for
+    /// nothing.
     empty_conditions: Vec<String>,
 }
 
@@ -118,8 +119,9 @@ impl Policy {
         Ok(policy)
     }
 
-    /// Reads a policy that the store holds. Earlier versions took some that [`Policy::parse`] refuses. They mean what they have
-    /// always meant: the last of repeated elements counts, and names that nobody can have stand for nobody.
+    /// Reads a policy that the store holds. Earlier versions took some that [`Policy::parse`] refuses. They
+    /// mean what they have always meant: the last of repeated elements counts, and names that nobody can have
+    /// stand for nobody.
     pub fn parse_stored(text: &str) -> Result<Self, String> {
         Self::read(serde_json::from_str(text).map_err(not_json)?)
     }

@@ -1,4 +1,5 @@
-//! A limit on the lines that the audit log has of refused changes, so that nobody without rights can fill the disk.
+//! A limit on the lines that the audit log has of refused changes, so that nobody without rights can fill the
+//! disk.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -18,7 +19,8 @@ struct Count {
 pub(super) struct Refusals(Mutex<HashMap<String, Count>>);
 
 impl Refusals {
-    /// Whether a refused change of `principal` at `now_ms` gets a line. The answer is how many before it got none.
+    /// Whether a refused change of `principal` at `now_ms` gets a line. The answer is how many before it got
+    /// none.
     pub(super) fn take(&self, principal: &str, now_ms: u64) -> Option<u64> {
         let mut counts = self.0.lock();
         let count = counts.entry(principal.to_owned()).or_default();

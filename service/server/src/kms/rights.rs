@@ -36,8 +36,8 @@ pub struct Asker<'a> {
 /// Policies that were read, and grants by their keys.
 #[derive(Default)]
 pub(super) struct Rights {
-    /// The policy of each key, with the document that it was read from. A weak reference keeps the document's address from
-    /// being used again, but not its secrets.
+    /// The policy of each key, with the document that it was read from. A weak reference keeps the document's
+    /// address from being used again, but not its secrets.
     policies: RwLock<HashMap<String, Read>>,
     grants: RwLock<Option<Arc<Grants>>>,
 }

@@ -5,8 +5,8 @@
 //!  1 byte    16 bytes     12 bytes   length + 16 bytes
 //! ```
 //!
-//! Version, UUID and encryption context are authenticated. The key is that of the ciphertext's key identifier, so that
-//! clients need not say which.
+//! Version, UUID and encryption context are authenticated. The key is that of the ciphertext's key
+//! identifier, so that clients need not say which.
 
 use super::KmsError;
 use super::codec::Blob;
@@ -65,7 +65,8 @@ fn cipher(material: &Material) -> Result<Aes256GcmSiv, KmsError> {
         .map_err(|_| KmsError::internal(&"a symmetric key does not have 32 bytes"))
 }
 
-/// The data that are authenticated besides the plaintext. Lengths stand before texts, so that no two contexts are the same bytes.
+/// The data that are authenticated besides the plaintext. Lengths stand before texts, so that no two contexts
+/// are the same bytes.
 fn authenticated(head: &[u8; HEAD], context: &Context) -> Vec<u8> {
     let mut bytes = head.to_vec();
     for text in context.iter().flat_map(|(name, value)| [name, value]) {

@@ -7,9 +7,9 @@ use crate::records::{Changes, Records};
 use crate::service::Service;
 use std::sync::Arc;
 
-/// Deletes keys whose waiting period is over, with their aliases and grants, imported material that expired, and import
-/// tokens that nobody can use any more; writes when keys were used last. The program calls it every minute. Each deletion is a
-/// commit of its own, so that one that fails is tried again the next time.
+/// Deletes keys whose waiting period is over, with their aliases and grants, imported material that expired,
+/// and import tokens that nobody can use any more; writes when keys were used last. The program calls it
+/// every minute. Each deletion is a commit of its own, so that one that fails is tried again the next time.
 pub async fn sweep(service: &Service) -> Result<(), KmsError> {
     let now_ms = service.clock.now_ms();
     let records = &service.records;

@@ -14,8 +14,9 @@ use std::sync::Arc;
 /// The length of a key of token type 0x0002.
 const BITS: usize = 2048;
 
-/// A `SubjectPublicKeyInfo` up to the RSA key in it: RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48 bytes of salt, as
-/// RFC 9578, section 6.5 asks for. The lengths are those of a key of 2048 bits with exponent 65537.
+/// A `SubjectPublicKeyInfo` up to the RSA key in it: RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48 bytes
+/// of salt, as RFC 9578, section 6.5 asks for. The lengths are those of a key of 2048 bits with
+/// exponent 65537.
 const SPKI_PREFIX: [u8; 72] = [
     0x30, 0x82, 0x01, 0x52, 0x30, 0x3d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a,
     0x30, 0x30, 0xa0, 0x0d, 0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02,
@@ -27,8 +28,8 @@ const SPKI_PREFIX: [u8; 72] = [
 /// The length of the RSA key after the prefix.
 const PKCS1_LEN: usize = 270;
 
-/// Keys that an issuer has at most: their identifiers end with different bytes, and a new key is found in a few attempts
-/// as long as most bytes are free.
+/// Keys that an issuer has at most: their identifiers end with different bytes, and a new key is found in a
+/// few attempts as long as most bytes are free.
 const MAX_KEYS: usize = 64;
 
 /// Why a key cannot be created or retired.
@@ -95,8 +96,9 @@ fn spki(key: &PublicKey) -> Result<Vec<u8>, IssuerError> {
     Ok([&SPKI_PREFIX[..], &rsa].concat())
 }
 
-/// Creates a key that signs from `not_before_s` on (seconds since 1970), or from now on. Keys are rotated by creating one
-/// that starts later than clients keep the directory, and retiring the old one when its tokens are no longer wanted.
+/// Creates a key that signs from `not_before_s` on (seconds since 1970), or from now on. Keys are rotated by
+/// creating one that starts later than clients keep the directory, and retiring the old one when its tokens
+/// are no longer wanted.
 pub async fn create(
     records: &Records,
     engine: &Arc<Engine>,
@@ -132,8 +134,8 @@ pub async fn create(
     }
 }
 
-/// All keys, in the order in which a directory has them at the time `now_s`: first the one that clients should use, which
-/// is the newest that signs already.
+/// All keys, in the order in which a directory has them at the time `now_s`: first the one that clients
+/// should use, which is the newest that signs already.
 #[must_use]
 pub fn in_order(records: &Records, now_s: u64) -> Vec<Arc<IssuerKey>> {
     let mut keys = records.all::<IssuerKey>();

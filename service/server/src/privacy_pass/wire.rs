@@ -89,7 +89,8 @@ pub(super) fn batch_response(signatures: &[Option<Vec<u8>>]) -> Vec<u8> {
     response
 }
 
-/// Takes a variable-length integer (RFC 9000, section 16): the two upper bits of the first byte give its length.
+/// Takes a variable-length integer (RFC 9000, section 16): the two upper bits of the first byte give its
+/// length.
 fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let length = 1usize << (bytes.first()? >> 6);
     let (own, rest) = bytes.split_at_checked(length)?;

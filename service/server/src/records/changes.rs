@@ -53,8 +53,8 @@ impl Changes {
     }
 }
 
-/// A document as JSON, in memory that is cleared. Room for it is found before anything is written, because memory that
-/// grows leaves copies behind.
+/// A document as JSON, in memory that is cleared. Room for it is found before anything is written, because
+/// memory that grows leaves copies behind.
 fn plain<T: Document>(document: &T) -> Plain {
     /// Counts bytes.
     struct Count(usize);

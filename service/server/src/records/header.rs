@@ -80,7 +80,8 @@ pub(super) async fn open(row: &Row, masters: &[MasterKey]) -> Result<Opened, Rec
     Err(SealError::WrongMasterKey.into())
 }
 
-/// The key that wraps data keys. Stretching a passphrase takes long and much memory, and happens on a thread apart from the other tasks.
+/// The key that wraps data keys. Stretching a passphrase takes long and much memory, and happens on a thread
+/// apart from the other tasks.
 async fn wrapping(master: &MasterKey, stretch: Option<&Stretch>) -> Result<Sealer, RecordsError> {
     let (master, stretch) = (master.clone(), stretch.cloned());
     let task = tokio::task::spawn_blocking(move || master.wrapping_key(stretch.as_ref()));

@@ -7,8 +7,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A kind of document. It is kept as sealed JSON. A field that a later version adds has a default, so that older documents can be
-/// read.
+/// A kind of document. It is kept as sealed JSON. A field that a later version adds has a default, so that
+/// older documents can be read.
 pub trait Document: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the kind in the store. It never changes.
     const KIND: &'static str;

@@ -6,12 +6,13 @@ use crate::master_key::MasterKey;
 use crate::store::{Change, Row, Store, StoreError, Write};
 use std::sync::Arc;
 
-/// Seals all documents of `store` with a new data key, which `new` wraps, in one commit. Returns how many documents there
-/// are. `old` are master keys, one of which opens the store. A process that is killed at any moment leaves a store that
-/// opens with the old master key or one that opens with the new one, and with it every document.
+/// Seals all documents of `store` with a new data key, which `new` wraps, in one commit. Returns how many
+/// documents there are. `old` are master keys, one of which opens the store. A process that is killed at any
+/// moment leaves a store that opens with the old master key or one that opens with the new one, and with it
+/// every document.
 ///
-/// Replicas that run need both master keys, and go over to the new data key by themselves. Within a service that writes to
-/// the store, [`super::Records::reseal`] is the one to call.
+/// Replicas that run need both master keys, and go over to the new data key by themselves. Within a service
+/// that writes to the store, [`super::Records::reseal`] is the one to call.
 pub async fn reseal(
     store: &Arc<dyn Store>,
     old: &[MasterKey],

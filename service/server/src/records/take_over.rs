@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How often [`Records::follow`] looks for commits that nobody waited for. Longer than a store waits at most before it asks
-/// for the commits of others, which this would otherwise cut short.
+/// How often [`Records::follow`] looks for commits that nobody waited for. Longer than a store waits at most
+/// before it asks for the commits of others, which this would otherwise cut short.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long [`Records::follow`] waits after the store failed.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -22,7 +22,8 @@ pub struct Trouble {
 }
 
 impl Records {
-    /// Takes over what was committed since the last time, by this process or another. Returns whether there was something.
+    /// Takes over what was committed since the last time, by this process or another. Returns whether there
+    /// was something.
     pub async fn refresh(&self) -> Result<bool, RecordsError> {
         let _order = self.order.lock().await;
         self.take_over().await
@@ -45,8 +46,8 @@ impl Records {
         }
     }
 
-    /// Why the store could not be read the last time; `None` if it could. While there is trouble, documents may be older than
-    /// those in the store.
+    /// Why the store could not be read the last time; `None` if it could. While there is trouble, documents
+    /// may be older than those in the store.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
         self.trouble.read().clone()

@@ -59,7 +59,8 @@ pub(super) fn start(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Serv
             }
         });
     }
-    // The socket is there before the service says that it listens: whoever waits for that may send a command at once.
+    // The socket is there before the service says that it listens: whoever waits for that may send a command
+    // at once.
     let (administered, socket) = (Arc::clone(service), admin::listen(&config.data));
     tasks.spawn(async move {
         let served = async { admin::serve(socket?, administered).await };

@@ -6,8 +6,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Files that are no connections of clients: the store, the audit log, libraries, connections to a database.
 const OTHERS: u64 = 128;
 
-/// Raises the limit of open files as far as the system allows. If it is too low for the connections that `config` allows, they are
-/// made fewer, and the log says so.
+/// Raises the limit of open files as far as the system allows. If it is too low for the connections that
+/// `config` allows, they are made fewer, and the log says so.
 pub(super) fn adjust(config: &mut Config) {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // If this is refused, the limit stays as it is.

@@ -18,7 +18,8 @@ fn config(folder: &std::path::Path) -> Config {
     config
 }
 
-/// Starts a service in the folder of one that has just ended: connections of commands may hold its store for a moment.
+/// Starts a service in the folder of one that has just ended: connections of commands may hold its store for
+/// a moment.
 async fn start_again(config: &Config) -> Result<Running, RunError> {
     for _ in 0..3000 {
         match Running::start(config).await {
@@ -123,7 +124,8 @@ async fn a_lost_master_key_is_not_replaced() {
     assert!(!config.data.join("master.key").exists());
 }
 
-/// A client that sends a body of some length sees why it was refused although nobody reads the body for its sake.
+/// A client that sends a body of some length sees why it was refused although nobody reads the body for its
+/// sake.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_with_bodies_are_answered() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,7 +36,8 @@ pub(super) fn derive(secret: &[u8], date: &str, region: &str, service: &str) -> 
 const KEPT: usize = 10_000;
 
 struct Kept {
-    /// The credential that the key is of. A weak reference keeps its address from being used again, but not its secrets.
+    /// The credential that the key is of. A weak reference keeps its address from being used again, but not
+    /// its secrets.
     credential: Weak<Credential>,
     date: String,
     key: Arc<Key>,

@@ -47,8 +47,9 @@ impl Signer {
         }
     }
 
-    /// Signs the request with the head `parts` and the body `body` at `now_s` seconds since 1970. It sets the headers `host`,
-    /// `x-amz-date` and `authorization`, and signs every header that is there by then but `user-agent`.
+    /// Signs the request with the head `parts` and the body `body` at `now_s` seconds since 1970. It sets the
+    /// headers `host`, `x-amz-date` and `authorization`, and signs every header that is there by then but
+    /// `user-agent`.
     pub fn sign(&self, parts: &mut Parts, body: &[u8], now_s: u64) -> Result<(), SignError> {
         let time = time::timestamp(now_s);
         parts.headers.insert(HeaderName::from_static("x-amz-date"), HeaderValue::from_str(&time)?);
@@ -95,7 +96,8 @@ impl Signer {
     }
 }
 
-/// Signs one request: [`Signer::sign`] with a signer of its own. `credentials` are the access key's identifier and secret.
+/// Signs one request: [`Signer::sign`] with a signer of its own. `credentials` are the access key's
+/// identifier and secret.
 pub fn sign(
     parts: &mut Parts,
     body: &[u8],

@@ -34,8 +34,8 @@ pub struct Known<'a> {
     credential: Arc<Credential>,
 }
 
-/// Checks all that can be checked without the body: the form of the head, its time and scope, and that there is a credential
-/// with the access key that it names.
+/// Checks all that can be checked without the body: the form of the head, its time and scope, and that there
+/// is a credential with the access key that it names.
 pub fn known<'a>(
     records: &Records,
     parts: &'a Parts,
@@ -61,14 +61,16 @@ pub struct Verifier {
 
 /// The sender of a request, as far as its head shows.
 pub enum Sender {
-    /// The principal whose credential signed the head. The head names the hash of the body, which has to be compared.
+    /// The principal whose credential signed the head. The head names the hash of the body, which has to be
+    /// compared.
     Proven(Arc<Principal>),
     /// Somebody who names this access key. Its signature can be verified with the body only.
     Named(String),
 }
 
 impl Verifier {
-    /// The sender of the request with the head `parts`. If the head names the hash of the body, its signature is verified.
+    /// The sender of the request with the head `parts`. If the head names the hash of the body, its signature
+    /// is verified.
     pub fn sender(
         &self,
         records: &Records,

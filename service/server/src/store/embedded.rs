@@ -16,8 +16,8 @@ type Open = Box<dyn Fn() -> Result<Database, redb::Error> + Send + Sync>;
 
 /// Rows in a file `store.redb`, which one process at a time may use.
 ///
-/// A failed write, as on a full disk, closes the database, because what it holds in memory is then not what the file holds.
-/// The next call opens it again, in the state of the last commit that reached the disk.
+/// A failed write, as on a full disk, closes the database, because what it holds in memory is then not what
+/// the file holds. The next call opens it again, in the state of the last commit that reached the disk.
 pub struct EmbeddedStore(Arc<Inner>);
 
 struct Inner {
@@ -28,8 +28,8 @@ struct Inner {
 }
 
 impl EmbeddedStore {
-    /// Opens the store in the folder `dir`, and creates both if they are absent: the folder with mode 0700, the file with
-    /// mode 0600. Every page of the file is checked.
+    /// Opens the store in the folder `dir`, and creates both if they are absent: the folder with mode 0700,
+    /// the file with mode 0600. Every page of the file is checked.
     pub async fn open(dir: &Path) -> Result<Self, StoreError> {
         let dir = dir.to_owned();
         let opened = tokio::task::spawn_blocking(move || {
@@ -41,8 +41,9 @@ impl EmbeddedStore {
 
     fn checked(open: Open, lock: Option<File>) -> Result<Self, StoreError> {
         let mut database = open().map_err(error)?;
-        // The check sets a file whose pages do not match their checksums back to the commit before, which would lose what
-        // was acknowledged without a word. A file whose process was killed is set in order already when it is opened.
+        // The check sets a file whose pages do not match their checksums back to the commit before, which
+        // would lose what was acknowledged without a word. A file whose process was killed is set in order
+        // already when it is opened.
         let before = tables::last(&database)?;
         database.check_integrity().map_err(|reason| error(reason.into()))?;
         if tables::last(&database)? < before {
@@ -63,7 +64,8 @@ impl EmbeddedStore {
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
-            // Held from here to the end of the work, also if nobody waits for it any more: what is read later has seen it.
+            // Held from here to the end of the work, also if nobody waits for it any more: what is read later
+            // has seen it.
             let mut slot = Arc::clone(&inner.database).lock_owned().await;
             let task = tokio::task::spawn_blocking(move || {
                 // Taken out, so that a database that failed is not used again.

@@ -23,8 +23,9 @@ use tokio_postgres::types::{FromSql, Type};
 const PAUSE: Duration = Duration::from_millis(100);
 /// How often [`Store::watch`] answers although nobody said that something changed.
 const POLL: Duration = Duration::from_millis(250);
-/// A commit that follows another one of the same replica within this time waits up to half of it. Without a pause, one
-/// replica would come first again and again, and another that wants to change the same row would always read it too late.
+/// A commit that follows another one of the same replica within this time waits up to half of it. Without a
+/// pause, one replica would come first again and again, and another that wants to change the same row would
+/// always read it too late.
 const COURTESY: Duration = Duration::from_millis(16);
 
 /// How long a store waits for its database.
@@ -34,15 +35,16 @@ pub struct PostgresTimes {
     pub patience: Duration,
     /// How long one attempt may take. A connection that takes longer is given up.
     pub attempt: Duration,
-    /// How long the database is asked, after that, whether a commit was made that was under way when the connection broke.
+    /// How long the database is asked, after that, whether a commit was made that was under way when the
+    /// connection broke.
     pub settling: Duration,
 }
 
 impl Default for PostgresTimes {
     fn default() -> Self {
         let s = Duration::from_secs;
-        // The database itself ends a statement after 20 seconds, which is told from a connection that is silent. The last two
-        // together are shorter than a request may take.
+        // The database itself ends a statement after 20 seconds, which is told from a connection that is
+        // silent. The last two together are shorter than a request may take.
         Self { patience: s(5), attempt: s(22), settling: s(10) }
     }
 }
@@ -61,20 +63,20 @@ pub struct PostgresStore {
     pool: Arc<Pool>,
     listener: Listener,
     times: PostgresTimes,
-    /// Whether the last call gave up. The next one then makes one attempt, so that calls do not queue behind each other's
-    /// patience.
+    /// Whether the last call gave up. The next one then makes one attempt, so that calls do not queue behind
+    /// each other's patience.
     down: AtomicBool,
     /// The time at which this replica committed last.
     committed: Mutex<Option<Instant>>,
 }
 
 impl PostgresStore {
-    /// Connects to the database at `url` (`postgres://user:password@host/database`) and brings its tables to the form that
-    /// this program knows.
+    /// Connects to the database at `url` (`postgres://user:password@host/database`) and brings its tables to
+    /// the form that this program knows.
     ///
-    /// With `sslmode=require`, `verify-ca` or `verify-full` in the URL the connection is encrypted and the server's
-    /// certificate and name are checked, against the certificates of the file `sslrootcert` or else of the system. Without,
-    /// the connection is plain.
+    /// With `sslmode=require`, `verify-ca` or `verify-full` in the URL the connection is encrypted and the
+    /// server's certificate and name are checked, against the certificates of the file `sslrootcert` or else
+    /// of the system. Without, the connection is plain.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         Self::connect_within(url, PostgresTimes::default()).await
     }
@@ -94,8 +96,8 @@ impl PostgresStore {
         Ok(Self { pool, listener, times, down, committed: Mutex::default() })
     }
 
-    /// Makes a commit, and repeats it while the database cannot be reached. `open` says at the end whether an attempt may have
-    /// been made all the same.
+    /// Makes a commit, and repeats it while the database cannot be reached. `open` says at the end whether an
+    /// attempt may have been made all the same.
     async fn make(&self, commit: &Commit, open: &AtomicBool) -> Result<u64, StoreError> {
         let patience = Patience::new(&self.down, &self.times);
         loop {

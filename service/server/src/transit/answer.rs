@@ -102,8 +102,8 @@ fn json(body: Bytes) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], body)
 }
 
-/// An answer under construction: the part of Vault's envelope before the data, then the data. It is cleared when it is
-/// dropped, because some answers hold secrets.
+/// An answer under construction: the part of Vault's envelope before the data, then the data. It is cleared
+/// when it is dropped, because some answers hold secrets.
 pub(super) struct Answer(Zeroizing<Vec<u8>>);
 
 impl Answer {

@@ -27,7 +27,8 @@ use zeroize::Zeroizing;
 /// The length of the wrapping key.
 const WRAPPING_BITS: usize = 4096;
 
-/// The wrapping key, which is made when it is first needed, in the turn of whoever asks then. The audit log notes that.
+/// The wrapping key, which is made when it is first needed, in the turn of whoever asks then. The audit log
+/// notes that.
 async fn wrapping(transit: &Transit, call: &Call) -> Result<Arc<WrappingKey>, Fault> {
     let records = &transit.service.records;
     if let Some(key) = records.get(WrappingKey::ID) {

@@ -137,7 +137,8 @@ pub(super) enum Failures {
     Fail,
 }
 
-/// The items of a request on their way: those that wait for an operation are in `groups` by the version of their key.
+/// The items of a request on their way: those that wait for an operation are in `groups` by the version of
+/// their key.
 pub(super) struct Waiting<T, A> {
     pub(super) outcomes: Vec<Outcome<Option<A>>>,
     pub(super) groups: BTreeMap<u32, (Vec<usize>, Vec<T>)>,
@@ -150,7 +151,8 @@ pub(super) struct Waiting<T, A> {
 type Done<A> = (Vec<usize>, Vec<Result<A, ItemError>>);
 
 impl<T, A> Waiting<T, A> {
-    /// Looks at every item. `task` gives the version and the operation that it waits for, or says what is wrong.
+    /// Looks at every item. `task` gives the version and the operation that it waits for, or says what is
+    /// wrong.
     pub(super) fn new<'a>(
         request: &mut Request<'a>,
         mut task: impl FnMut(&Item<'a>) -> Result<(u32, T), String>,
@@ -181,8 +183,8 @@ impl<T, A> Waiting<T, A> {
         }
     }
 
-    /// The response. `write` adds the fields of an answer, which must not be empty. `failed` are the fields that an item
-    /// without an answer has in addition to its error.
+    /// The response. `write` adds the fields of an answer, which must not be empty. `failed` are the fields
+    /// that an item without an answer has in addition to its error.
     pub(super) fn respond(
         self,
         request_id: &str,
@@ -228,7 +230,8 @@ impl<T, A> Waiting<T, A> {
     }
 }
 
-/// The status of a batch. Any failure makes it 400, unless the request asks for another status and some items succeeded.
+/// The status of a batch. Any failure makes it 400, unless the request asks for another status and some items
+/// succeeded.
 fn batch_status(good: usize, bad: usize, partial: Option<i64>) -> (StatusCode, Vec<String>) {
     if bad == 0 {
         return (StatusCode::OK, Vec::new());
@@ -244,7 +247,8 @@ fn batch_status(good: usize, bad: usize, partial: Option<i64>) -> (StatusCode, V
 }
 
 impl<A> Waiting<PublicTask, A> {
-    /// Computes what waits, one call for each version of the key. `explain` turns an item's error into an answer or a text.
+    /// Computes what waits, one call for each version of the key. `explain` turns an item's error into an
+    /// answer or a text.
     pub(super) async fn public(
         &mut self,
         transit: &Transit,

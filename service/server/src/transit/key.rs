@@ -126,7 +126,8 @@ impl TransitKey {
         Ok(version)
     }
 
-    /// The version and the bytes of `text`, a signature or ciphertext such as `vault:v1:BASE64`. `what` names it in errors.
+    /// The version and the bytes of `text`, a signature or ciphertext such as `vault:v1:BASE64`. `what` names
+    /// it in errors.
     pub(super) fn backward(
         &self,
         text: &str,

@@ -85,7 +85,8 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// At most [`Items::LIMIT`] items. Reading stops at the limit, so that a small request cannot ask for much memory.
+/// At most [`Items::LIMIT`] items. Reading stops at the limit, so that a small request cannot ask for much
+/// memory.
 #[derive(Debug)]
 pub(super) struct Items<T>(pub(super) Vec<T>);
 

@@ -44,7 +44,8 @@ fn marshaling(request: &Request<'_>) -> Result<&'static GeneralPurpose, Fault> {
     }
 }
 
-/// The length of a salt as Vault reads it: -1 is that of the hash, and 0 is `auto`, which stands for no choice.
+/// The length of a salt as Vault reads it: -1 is that of the hash, and 0 is `auto`, which stands for no
+/// choice.
 fn salt_length(text: &str, auto: SaltLength) -> Result<SaltLength, Fault> {
     match text.to_ascii_lowercase().as_str() {
         "auto" | "" => Ok(auto),

@@ -66,8 +66,8 @@ impl Target {
     }
 }
 
-/// A signed KMS request: the first byte names the operation, the others are the body. Nothing is a failure of the server, and every
-/// error has a name.
+/// A signed KMS request: the first byte names the operation, the others are the body. Nothing is a failure of
+/// the server, and every error has a name.
 ///
 /// # Panics
 /// If that does not hold.
@@ -111,7 +111,8 @@ pub(crate) fn sigv4(data: &[u8]) {
     assert!(status.is_client_error(), "{status}");
 }
 
-/// The requests of the other doors: method and path are a line, the others are the body. Nothing is a failure of the server.
+/// The requests of the other doors: method and path are a line, the others are the body. Nothing is a failure
+/// of the server.
 ///
 /// # Panics
 /// If something is.

@@ -29,8 +29,8 @@ impl Random {
     }
 }
 
-/// Policies made from real ones, byte by byte and element by element. `MODMILL_TEST_POLICIES` says how many of each; the default
-/// takes some seconds.
+/// Policies made from real ones, byte by byte and element by element. `MODMILL_TEST_POLICIES` says how many
+/// of each; the default takes some seconds.
 #[test]
 fn key_policies() {
     let rounds = std::env::var("MODMILL_TEST_POLICIES").map_or(4000, |rounds| rounds.parse().unwrap());

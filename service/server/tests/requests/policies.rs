@@ -1,4 +1,5 @@
-//! Key policies of anybody, compared with a small model of what they mean. The fuzz target uses this file too.
+//! Key policies of anybody, compared with a small model of what they mean. The fuzz target uses this file
+//! too.
 
 use modmill_server::kms::{Facts, Policy, Question, Verdict};
 use serde_json::Value;
@@ -6,8 +7,8 @@ use serde_json::Value;
 const ACCOUNT: &str = "000000000000";
 const KEY: &str = "arn:aws:kms:us-east-1:000000000000:key/k";
 
-/// Reads a policy. One that is accepted has each element once, names no wildcards as principals, is the same when it is written
-/// anew, and answers questions as the model does. Returns whether it was accepted.
+/// Reads a policy. One that is accepted has each element once, names no wildcards as principals, is the same
+/// when it is written anew, and answers questions as the model does. Returns whether it was accepted.
 ///
 /// # Panics
 /// If that does not hold.
@@ -110,7 +111,8 @@ fn named(principals: &Value, question: &Question<'_>) -> Option<bool> {
     names.iter().any(|name| *name == root || *name == question.account).then_some(false)
 }
 
-/// Whether all conditions hold; the inner `None` is one that cannot be decided, the outer one that the model does not know.
+/// Whether all conditions hold; the inner `None` is one that cannot be decided, the outer one that the model
+/// does not know.
 fn conditions(conditions: &Value, question: &Question<'_>) -> Option<Option<bool>> {
     let mut all = Some(true);
     for (operator, keys) in conditions.as_object().into_iter().flatten() {

@@ -1,6 +1,7 @@
 //! Processes that are killed at any moment.
 //!
-//! A test starts its own executable with a variable that says what to do, reads what it says to have done, and kills it.
+//! A test starts its own executable with a variable that says what to do, reads what it says to have done,
+//! and kills it.
 
 use crate::random::Random;
 use crate::{Note, folder, kinds};
@@ -51,7 +52,8 @@ fn run_and_kill(name: &str, dir: &Path, random: &mut Random) -> Vec<String> {
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut said = lines.filter_map(|line| line.strip_prefix(SAID).map(str::to_owned));
-    // The process is killed within the step after a random number of steps. After none, it is killed while it starts.
+    // The process is killed within the step after a random number of steps. After none, it is killed while it
+    // starts.
     let mut heard = Vec::new();
     let mut step = Duration::from_millis(60);
     for _ in 0..random.below(5) {

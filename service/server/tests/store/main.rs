@@ -43,8 +43,8 @@ impl Document for Note {
     }
 }
 
-/// A folder in memory where there is one: writing it to disk takes long, and what a process wrote before it was killed is the
-/// same there.
+/// A folder in memory where there is one: writing it to disk takes long, and what a process wrote before it
+/// was killed is the same there.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

@@ -52,7 +52,8 @@ impl Database {
     }
 }
 
-/// `MODMILL_TEST_POSTGRES_ROOT` names the file of the certificate that the server has, for the name in the URL.
+/// `MODMILL_TEST_POSTGRES_ROOT` names the file of the certificate that the server has, for the name in the
+/// URL.
 #[tokio::test]
 async fn tls_checks_the_server() {
     let Some(database) = Database::create().await else { return };

@@ -184,7 +184,8 @@ async fn broken_connections_lose_nothing() {
                     assert!(possible().contains(&(number - 1)), "each change is made once");
                     made.fetch_add(1, Ordering::Relaxed);
                 }
-                // A machine that is slow enough runs out of patience. Then the change was not made, unless this is said to be unknown.
+                // A machine that is slow enough runs out of patience. Then the change was not made, unless
+                // this is said to be unknown.
                 Err(RecordsError::Store(StoreError::Unavailable(_))) => {}
                 Err(RecordsError::Store(StoreError::Unknown(_))) => {
                     _ = unknown.fetch_add(1, Ordering::Relaxed)

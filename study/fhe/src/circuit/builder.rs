@@ -4,11 +4,11 @@ use super::{Circuit, Gate, Input, Wire, Word};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Builds a circuit. Equal gates are made once, gates with constant operands are not made, and NOT gates are moved behind XOR
-/// gates, where they meet and vanish.
+/// Builds a circuit. Equal gates are made once, gates with constant operands are not made, and NOT gates are
+/// moved behind XOR gates, where they meet and vanish.
 ///
-/// The depth of a circuit (the AND gates on its longest path) decides how much noise it makes, and so how often a scheme
-/// recrypts. The blocks are therefore chosen to be shallow.
+/// The depth of a circuit (the AND gates on its longest path) decides how much noise it makes, and so how
+/// often a scheme recrypts. The blocks are therefore chosen to be shallow.
 ///
 /// A wire or word may only be used with the builder that made it.
 ///
@@ -144,7 +144,8 @@ impl Builder {
         self.not(neither)
     }
 
-    /// The product of all wires, 1 for none: a tree that joins the shallowest wires first, so that its depth is the least.
+    /// The product of all wires, 1 for none: a tree that joins the shallowest wires first, so that its depth
+    /// is the least.
     pub fn and_all(&mut self, wires: impl IntoIterator<Item = Wire>) -> Wire {
         let mut heap: BinaryHeap<_> =
             wires.into_iter().map(|wire| Reverse((self.depth(wire), wire))).collect();
@@ -156,8 +157,8 @@ impl Builder {
         self.constant(true)
     }
 
-    /// The circuit that computes a word, without gates that the word does not need. The wires of the circuit have numbers of
-    /// their own.
+    /// The circuit that computes a word, without gates that the word does not need. The wires of the circuit
+    /// have numbers of their own.
     pub fn finish(self, output: Word) -> Circuit {
         let mut is_needed = vec![false; self.gates.len()];
         output.iter().for_each(|wire| is_needed[wire.index()] = true);

@@ -24,8 +24,8 @@ pub struct Progress {
     pub least_budget: f64,
 }
 
-/// Runs a plan on the inputs that it was made for, in the order of [`Plan::new`], and calls `progress` after each batch.
-/// The answer has the bits of the output word, lowest first, of one instance after the other.
+/// Runs a plan on the inputs that it was made for, in the order of [`Plan::new`], and calls `progress` after
+/// each batch. The answer has the bits of the output word, lowest first, of one instance after the other.
 ///
 /// Two pairs of encrypted words of two bits, added together:
 ///

@@ -25,9 +25,10 @@ use parser::{Node, Tree};
 /// | `a & b`, then `a ^ b`, then `a \| b` | the wider; the shorter word gets zeros |
 /// | `c ? a : b` (a if c is not 0) | the wider |
 ///
-/// As in C, `a & b == c` means `a & (b == c)`. Numbers are decimal (`10`), hexadecimal (`0xa`) or binary (`0b1010`) and as
-/// wide as their highest 1. Functions: `count(v, ...)` is the number of ones among all bits, `max(a, b, ...)` and
-/// `min(a, b, ...)` are the greatest and the least, and `table(i, 3, 1, 4)` is the i-th of the numbers after i, or 0.
+/// As in C, `a & b == c` means `a & (b == c)`. Numbers are decimal (`10`), hexadecimal (`0xa`) or binary
+/// (`0b1010`) and as wide as their highest 1. Functions: `count(v, ...)` is the number of ones among all
+/// bits, `max(a, b, ...)` and `min(a, b, ...)` are the greatest and the least, and `table(i, 3, 1, 4)` is the
+/// i-th of the numbers after i, or 0.
 ///
 /// ```
 /// use modmill_fhe::circuit::Expression;
@@ -61,8 +62,8 @@ impl Expression {
         names
     }
 
-    /// The circuit of the expression, with input words of the given names and widths, in this order. Words that the
-    /// expression does not read are inputs all the same.
+    /// The circuit of the expression, with input words of the given names and widths, in this order. Words
+    /// that the expression does not read are inputs all the same.
     pub fn circuit(&self, inputs: &[(&str, usize)]) -> Result<Circuit, ExpressionError> {
         compile::circuit(&self.tree, inputs).map_err(|fault| fault.in_text(&self.text))
     }

@@ -138,8 +138,8 @@ impl<'a, S: Scheme> Noises<'a, S> {
         }
     }
 
-    /// Recrypts a wire, or no longer, and computes the noise of all wires that depend on it. If any of it is not safe, `false`, and the
-    /// caller takes the change back.
+    /// Recrypts a wire, or no longer, and computes the noise of all wires that depend on it. If any of it is
+    /// not safe, `false`, and the caller takes the change back.
     pub(super) fn toggle(&mut self, wire: Wire) -> bool {
         self.is_recrypted[wire.index()] ^= true;
         self.log.push(Change::Recrypted(wire));

@@ -8,9 +8,10 @@ use super::{Circuit, PlanError, Scheme};
 
 /// How a scheme computes a circuit: a list of batches, made before anything is computed.
 ///
-/// All AND gates of one depth are one batch, with as many instances of the circuit as are evaluated together; XOR and NOT
-/// gates are batches too. Bits are recrypted before gates whose outputs would otherwise have too much noise, in batches and at most
-/// once. Where there is a choice, those that serve the most gates are; a search for fewer follows.
+/// All AND gates of one depth are one batch, with as many instances of the circuit as are evaluated together;
+/// XOR and NOT gates are batches too. Bits are recrypted before gates whose outputs would otherwise have too
+/// much noise, in batches and at most once. Where there is a choice, those that serve the most gates are; a
+/// search for fewer follows.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(super) steps: Vec<Step>,
@@ -27,8 +28,8 @@ pub struct Plan {
 impl Plan {
     /// Plans the evaluation of a circuit on encrypted inputs.
     ///
-    /// `inputs` has for each input word its bits, lowest first, of all `instances` of the circuit, one instance after the
-    /// other.
+    /// `inputs` has for each input word its bits, lowest first, of all `instances` of the circuit, one
+    /// instance after the other.
     pub fn new<S: Scheme>(
         circuit: &Circuit,
         scheme: &S,
@@ -39,7 +40,8 @@ impl Plan {
         Self::with_noise(circuit, scheme, &noise, instances)
     }
 
-    /// Plans the evaluation of a circuit on inputs of which only the noise is known, in the order of [`Plan::new`].
+    /// Plans the evaluation of a circuit on inputs of which only the noise is known, in the order of
+    /// [`Plan::new`].
     pub fn with_noise<S: Scheme>(
         circuit: &Circuit,
         scheme: &S,

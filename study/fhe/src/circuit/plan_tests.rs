@@ -7,8 +7,8 @@ use std::cell::{Cell, RefCell};
 /// A bit in the clear with the noise that it would have.
 type Noisy = Vec<(bool, f64)>;
 
-/// A scheme whose noise is a number of bits. It checks that every bit that it is given is safe, that its answers are as safe as
-/// they were planned to be, and that nothing is recrypted in vain.
+/// A scheme whose noise is a number of bits. It checks that every bit that it is given is safe, that its
+/// answers are as safe as they were planned to be, and that nothing is recrypted in vain.
 struct Mock {
     capacity: f64,
     /// The noise of a recrypted bit; `None` if the scheme cannot recrypt.
@@ -125,7 +125,8 @@ fn bits(number: u64, width: usize) -> Vec<bool> {
     (0..width).map(|bit| number >> bit & 1 == 1).collect()
 }
 
-/// Runs an expression on random words under a scheme, several instances together, and compares with the bits in the clear.
+/// Runs an expression on random words under a scheme, several instances together, and compares with the bits
+/// in the clear.
 fn check(text: &str, widths: &[(&str, usize)], scheme: &Mock, instances: usize) -> Plan {
     let circuit = Expression::parse(text).unwrap().circuit(widths).unwrap();
     let mut random = Random(3);
@@ -266,7 +267,8 @@ fn a_plan_serves_only_its_inputs() {
     assert!(reason(&[&fresh, &scheme.encrypt(&[true])]).contains("number of bits"));
 }
 
-/// The number of recryptions that the search finds with the noise of the toy setting. The greedy choice alone takes 61 and 32.
+/// The number of recryptions that the search finds with the noise of the toy setting. The greedy choice alone
+/// takes 61 and 32.
 #[test]
 fn fewer_recryptions_are_found() {
     for (text, width, most) in [("a * b * a", 5, 49), ("a * b > 5000", 8, 28)] {

@@ -5,8 +5,9 @@ use super::step::{Operation, Step};
 use super::{Circuit, Gate, Scheme, Wire};
 use std::collections::BTreeMap;
 
-/// The gates in the order of their batches, with their depth and operation: by depth; within a depth first the AND gates, then the
-/// others by their number of XOR and NOT gates behind those; within that by operation.
+/// The gates in the order of their batches, with their depth and operation: by depth; within a depth first
+/// the AND gates, then the others by their number of XOR and NOT gates behind those; within that by
+/// operation.
 pub(super) fn batches(circuit: &Circuit) -> Vec<(usize, Operation, Vec<Wire>)> {
     let depths = circuit.depths();
     let mut batches = BTreeMap::<_, Vec<Wire>>::new();
@@ -62,8 +63,8 @@ impl<'a, S: Scheme> Planner<'a, S> {
         self.numbers[wire.index()]
     }
 
-    /// Adds a batch of gates. If any of them reads a wire that waits for its recryption, all that wait are recrypted before, as one
-    /// batch.
+    /// Adds a batch of gates. If any of them reads a wire that waits for its recryption, all that wait are
+    /// recrypted before, as one batch.
     pub(super) fn batch(&mut self, level: usize, operation: Operation, wires: &[Wire]) {
         let gates: Vec<Gate> = wires.iter().map(|wire| self.circuit.gates()[wire.index()]).collect();
         if gates.iter().any(|gate| gate.operands().any(|wire| self.waiting.contains(&wire))) {

@@ -5,17 +5,19 @@ use super::step::Operation;
 use super::{Circuit, Gate, PlanError, Scheme, Wire};
 use std::collections::{HashMap, HashSet};
 
-/// How many gates the search for fewer recryptions may compute. Some tenths of a second, where one recryption takes about as long.
+/// How many gates the search for fewer recryptions may compute. Some tenths of a second, where one recryption
+/// takes about as long.
 const MOST_WORK: usize = 4_000_000;
 
-/// Finds wires to recrypt so that every wire is safe, gate by gate in the order of the batches, and then fewer of them.
+/// Finds wires to recrypt so that every wire is safe, gate by gate in the order of the batches, and then
+/// fewer of them.
 pub(super) fn find<S: Scheme>(
     circuit: &Circuit,
     noises: &mut Noises<'_, S>,
     batches: &[(usize, Operation, Vec<Wire>)],
 ) -> Result<(), PlanError> {
-    // A wire that some gate asks to be recrypted is so for the gates before that one, too. In other instances these may then have
-    // more noise: rounds go on until nothing is added.
+    // A wire that some gate asks to be recrypted is so for the gates before that one, too. In other instances
+    // these may then have more noise: rounds go on until nothing is added.
     let mut is_settled = false;
     while !is_settled {
         is_settled = true;
@@ -37,11 +39,12 @@ pub(super) fn find<S: Scheme>(
     Ok(())
 }
 
-/// The wires to recrypt before a batch of gates, so that all of them have safe outputs. The error is a gate that is unsafe
-/// whatever is recrypted.
+/// The wires to recrypt before a batch of gates, so that all of them have safe outputs. The error is a gate
+/// that is unsafe whatever is recrypted.
 ///
-/// First come the wires that some gate cannot do without. For each gate that is left either operand will do: the wires are
-/// taken by how many of those gates they serve, which is the greedy way to a small cover of edges by nodes.
+/// First come the wires that some gate cannot do without. For each gate that is left either operand will do:
+/// the wires are taken by how many of those gates they serve, which is the greedy way to a small cover of
+/// edges by nodes.
 fn choose<S: Scheme>(gates: &[Gate], noises: &Noises<'_, S>) -> Result<Vec<Wire>, Gate> {
     let mut chosen: HashSet<Wire> = HashSet::new();
     let mut open: Vec<Pair> = Vec::new();
@@ -81,8 +84,8 @@ fn choose<S: Scheme>(gates: &[Gate], noises: &Noises<'_, S>) -> Result<Vec<Wire>
     Ok(chosen)
 }
 
-/// Looks for fewer recryptions: drops those that others have made needless, and tries each wire instead of others, as long as
-/// it makes at least two of them needless.
+/// Looks for fewer recryptions: drops those that others have made needless, and tries each wire instead of
+/// others, as long as it makes at least two of them needless.
 fn improve<S: Scheme>(circuit: &Circuit, noises: &mut Noises<'_, S>) {
     let wires = || (0..circuit.gates().len()).map(Wire::new);
     let mut recrypted: Vec<Wire> = wires().filter(|&wire| noises.is_recrypted(wire)).collect();

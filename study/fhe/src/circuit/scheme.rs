@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::fmt::Debug;
 
-/// A homomorphic scheme with one public key: gates on batches of encrypted bits, and the noise that they make.
+/// A homomorphic scheme with one public key: gates on batches of encrypted bits, and the noise that they
+/// make.
 ///
-/// The functions of noise (`after_...`, [`Scheme::is_safe`]) look at nothing but their arguments and the public key, so that a
-/// [`Plan`](super::Plan) is made before anything is computed. They must never promise less noise than the gates make, and
-/// less noise of an operand must not give more noise of an answer.
+/// The functions of noise (`after_...`, [`Scheme::is_safe`]) look at nothing but their arguments and the
+/// public key, so that a [`Plan`](super::Plan) is made before anything is computed. They must never promise
+/// less noise than the gates make, and less noise of an operand must not give more noise of an answer.
 pub trait Scheme {
     /// A batch of encrypted bits.
     type Bits;

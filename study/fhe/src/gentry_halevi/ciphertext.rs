@@ -7,8 +7,8 @@ use modmill::{Batch, Engine, Resident};
 
 /// Encrypted bits: numbers modulo d, and a bound on the noise of each.
 ///
-/// The numbers stay on the engine's device, if it has one. The bounds are public: they follow from the operations
-/// alone.
+/// The numbers stay on the engine's device, if it has one. The bounds are public: they follow from the
+/// operations alone.
 #[derive(Debug, Clone)]
 pub struct Ciphertexts {
     numbers: Resident,
@@ -40,8 +40,8 @@ impl Ciphertexts {
         &self.numbers
     }
 
-    /// Bounds on the noise of each ciphertext, in bits: `log2` of the greatest magnitude of its noise polynomial at a
-    /// root of `x^n + 1`.
+    /// Bounds on the noise of each ciphertext, in bits: `log2` of the greatest magnitude of its noise
+    /// polynomial at a root of `x^n + 1`.
     #[must_use]
     pub fn noise(&self) -> &[f64] {
         &self.noise
@@ -92,8 +92,8 @@ impl Ciphertexts {
         ])
     }
 
-    /// Ciphertexts from their parts, whose lengths and ranges are checked. The bounds on noise are taken as they are:
-    /// whoever stored the ciphertexts answers for them.
+    /// Ciphertexts from their parts, whose lengths and ranges are checked. The bounds on noise are taken as
+    /// they are: whoever stored the ciphertexts answers for them.
     pub fn from_sections<'a>(
         engine: &Engine,
         key: &PublicKey,

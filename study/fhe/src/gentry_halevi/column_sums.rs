@@ -1,11 +1,13 @@
-//! The sum of s numbers of one bit before and p bits after the point, from their encrypted bits, rounded, modulo 2.
+//! The sum of s numbers of one bit before and p bits after the point, from their encrypted bits, rounded,
+//! modulo 2.
 //!
-//! Column 0 has the integer bits, column k the k-th bits after the point. A column's bits sum up to a number whose
-//! binary digit `2^k` is, modulo 2, the elementary symmetric polynomial `e_(2^k)` of the bits (Lucas): it belongs k
-//! columns to the left. The rounded sum modulo 2 is the sum of column 0 and of column 1, carries included.
+//! Column 0 has the integer bits, column k the k-th bits after the point. A column's bits sum up to a number
+//! whose binary digit `2^k` is, modulo 2, the elementary symmetric polynomial `e_(2^k)` of the bits (Lucas):
+//! it belongs k columns to the left. The rounded sum modulo 2 is the sum of column 0 and of column 1, carries
+//! included.
 //!
-//! The polynomials of a column come from a tree: `e_q` of two groups of bits together is `sum_i e_i e_(q-i)`. All
-//! products that are ready in all columns make up one round.
+//! The polynomials of a column come from a tree: `e_q` of two groups of bits together is `sum_i e_i e_(q-i)`.
+//! All products that are ready in all columns make up one round.
 
 /// A product of one number with a sum of numbers, or that sum alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +23,8 @@ pub(super) type Output = Vec<Term>;
 
 /// The circuit: rounds of sums of products, and the numbers whose sum is the answer.
 ///
-/// Numbers are counted through all rounds: the inputs first, bit k of number i at `i (p + 1) + k`, and then the
-/// outputs of each round.
+/// Numbers are counted through all rounds: the inputs first, bit k of number i at `i (p + 1) + k`, and then
+/// the outputs of each round.
 pub(super) struct ColumnSums {
     pub(super) rounds: Vec<Vec<Output>>,
     pub(super) result: Vec<usize>,

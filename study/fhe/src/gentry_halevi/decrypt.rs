@@ -11,7 +11,8 @@ use modmill_core::limbs::{bit_length, sub_from};
 impl GentryHalevi<'_> {
     /// The bits of ciphertexts: the lowest bit of `c w mod d`, centred.
     ///
-    /// A ciphertext with more noise than the key tolerates decrypts to any bit; operations refuse to make such.
+    /// A ciphertext with more noise than the key tolerates decrypts to any bit; operations refuse to make
+    /// such.
     pub fn decrypt(&self, secret: &SecretKey, ciphertexts: &Ciphertexts) -> Result<Vec<bool>, Error> {
         if ciphertexts.is_empty() {
             return Ok(Vec::new());
@@ -43,8 +44,8 @@ impl GentryHalevi<'_> {
         Ok((0..ciphertexts.len()).map(&mut budget).collect())
     }
 
-    /// The budget of each ciphertext in bits, as anyone can compute it from the operations that made it: at most the
-    /// exact one. Decryption needs 0, recryption [`GentryHalevi::recrypt_needs`].
+    /// The budget of each ciphertext in bits, as anyone can compute it from the operations that made it: at
+    /// most the exact one. Decryption needs 0, recryption [`GentryHalevi::recrypt_needs`].
     #[must_use]
     pub fn budget(&self, ciphertexts: &Ciphertexts) -> Vec<f64> {
         ciphertexts.noise().iter().map(|noise| self.key.capacity() - noise).collect()

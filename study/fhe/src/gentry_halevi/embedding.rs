@@ -1,8 +1,8 @@
 //! Values of polynomials modulo `x^n + 1` at the complex roots of `x^n + 1`, in floating point.
 //!
-//! The canonical norm of a polynomial is its greatest magnitude at a root. It is multiplicative at each root, so that
-//! the norm of a product is at most the product of the norms, and the norm of a sum at most the sum. It is at most
-//! the sum of the coefficients' magnitudes.
+//! The canonical norm of a polynomial is its greatest magnitude at a root. It is multiplicative at each root,
+//! so that the norm of a product is at most the product of the norms, and the norm of a sum at most the sum.
+//! It is at most the sum of the coefficients' magnitudes.
 
 use super::resultant::Coefficients;
 use std::f64::consts::PI;
@@ -73,8 +73,8 @@ impl Embedding {
         Self { roots: (0..2 * n).map(|k| Complex::unit(PI * k as f64 / n as f64)).collect() }
     }
 
-    /// The values of a polynomial of n real coefficients at `e^(i pi (2k + 1) / n)` for k below n/2. The other roots
-    /// are their conjugates.
+    /// The values of a polynomial of n real coefficients at `e^(i pi (2k + 1) / n)` for k below n/2. The
+    /// other roots are their conjugates.
     pub(super) fn values(&self, coefficients: &[f64]) -> Zeroizing<Vec<Complex>> {
         let n = coefficients.len();
         let shift = usize::BITS - n.ilog2();
@@ -103,10 +103,10 @@ impl Embedding {
 /// How many bits the canonical norm of noise may have so that decryption is right.
 ///
 /// Let a be the noise polynomial of a ciphertext (`c = a(r) mod d`), and w the scaled inverse of v, so that
-/// `w(z) = d / v(z)` at each root z. Decryption recovers a coefficient of a w if all are below d/2. A coefficient of
-/// a polynomial is at most the mean of its magnitudes at the n roots, so those of a w are at most
-/// `|a| d mean(1 / |v(z)|)` with the canonical norm |a|. This is below d/2 if `log2 |a| < -log2(2 mean(1 / |v(z)|))`,
-/// the capacity.
+/// `w(z) = d / v(z)` at each root z. Decryption recovers a coefficient of a w if all are below d/2. A
+/// coefficient of a polynomial is at most the mean of its magnitudes at the n roots, so those of a w are at
+/// most `|a| d mean(1 / |v(z)|)` with the canonical norm |a|. This is below d/2 if
+/// `log2 |a| < -log2(2 mean(1 / |v(z)|))`, the capacity.
 pub(super) fn capacity(embedding: &Embedding, v: &Coefficients, t: usize) -> f64 {
     // Scaled by 2^-t, so that nothing overflows. Limbs that are too low to count vanish.
     let coefficient = |limbs: &[u64]| {

@@ -14,7 +14,8 @@ pub enum Evaluation {
     /// The number of powers that makes for the fewest products, within a gigabyte.
     #[default]
     Automatic,
-    /// This many powers of r, a power of two up to n, and a product for each window but one. The thesis takes 64.
+    /// This many powers of r, a power of two up to n, and a product for each window but one. The thesis
+    /// takes 64.
     Windowed(usize),
     /// All n powers of r, and no products.
     CachedPowers,
@@ -42,7 +43,8 @@ impl<'e> GentryHalevi<'e> {
         self.encrypt_with(bits, Encryption::default())
     }
 
-    /// Encrypts bits with the noise and the evaluation that one likes. Powers of the root are kept for the next call.
+    /// Encrypts bits with the noise and the evaluation that one likes. Powers of the root are kept for the
+    /// next call.
     ///
     /// # Examples
     ///
@@ -80,8 +82,8 @@ impl<'e> GentryHalevi<'e> {
         Ok(self.ciphertexts(numbers, noise))
     }
 
-    /// The powers for an evaluation of `count` polynomials. Those that are kept serve if they are as many or, for the
-    /// automatic choice, more.
+    /// The powers for an evaluation of `count` polynomials. Those that are kept serve if they are as many or,
+    /// for the automatic choice, more.
     fn powers(&self, evaluation: Evaluation, count: usize) -> Result<Arc<Powers<'e>>, Error> {
         let (n, modulus) = (self.setting().dimension(), self.key.modulus());
         let window = self.window(evaluation, count)?;

@@ -1,7 +1,7 @@
 //! Computing with encrypted bits: XOR is a sum, AND a product, modulo d.
 //!
-//! The norm of a sum of noise polynomials is at most the sum of their norms, that of a product at most the product.
-//! An operation whose answers might not decrypt is refused before anything is computed.
+//! The norm of a sum of noise polynomials is at most the sum of their norms, that of a product at most the
+//! product. An operation whose answers might not decrypt is refused before anything is computed.
 
 use super::Error;
 use super::ciphertext::Ciphertexts;

@@ -16,16 +16,17 @@ use zeroize::Zeroizing;
 const TABLE_BYTES: usize = 8 << 30;
 /// Selectors that are encrypted at a time, so that sums and products of few of them are in memory.
 const CHUNK: usize = 128;
-/// Draws of the selectors' noise before a key with too much of it is accepted. Of the published settings nearly every
-/// draw is good.
+/// Draws of the selectors' noise before a key with too much of it is accepted. Of the published settings
+/// nearly every draw is good.
 const NOISE_TRIALS: usize = 5;
 
 /// Generates a pair of keys. `progress` is told how far it is.
 ///
-/// The time depends on the secret key. All intermediate values are zeroized. Besides the keys, powers of the root take
-/// up to 8 GiB of memory: 0.1 GB for the small setting, 0.8 GB for medium, 6.5 GB for large.
+/// The time depends on the secret key. All intermediate values are zeroized. Besides the keys, powers of the
+/// root take up to 8 GiB of memory: 0.1 GB for the small setting, 0.8 GB for medium, 6.5 GB for large.
 ///
-/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for protection.
+/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for
+/// protection.
 ///
 /// # Examples
 ///
@@ -68,8 +69,8 @@ pub fn generate(
     Ok((public, secret))
 }
 
-/// The noise of the selectors, and a bound on that of recrypted ciphertexts. Noise is drawn again if the product of
-/// two recrypted ciphertexts could not be recrypted; the last draw stands.
+/// The noise of the selectors, and a bound on that of recrypted ciphertexts. Noise is drawn again if the
+/// product of two recrypted ciphertexts could not be recrypted; the last draw stands.
 fn draw_noise(
     engine: &Engine,
     setting: &Setting,

@@ -13,7 +13,8 @@ pub type Fingerprint = [u8; 32];
 
 /// A public key: whoever has it encrypts bits and computes with encrypted bits.
 ///
-/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for protection.
+/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for
+/// protection.
 #[derive(Clone)]
 pub struct PublicKey {
     setting: Setting,
@@ -94,7 +95,8 @@ impl PublicKey {
         &self.fingerprint
     }
 
-    /// Whether `r^n = -1 mod d`, which every honest key has. [`PublicKey::from_sections`] does not compute it.
+    /// Whether `r^n = -1 mod d`, which every honest key has. [`PublicKey::from_sections`] does not compute
+    /// it.
     pub fn verify(&self, engine: &Engine) -> Result<bool, Error> {
         lattice::is_root(engine, &self.r, self.setting.dimension(), &self.modulus)
     }
@@ -160,7 +162,8 @@ impl fmt::Debug for PublicKey {
 
 /// A secret key: whoever has it decrypts. It is zeroized when it is dropped.
 ///
-/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for protection.
+/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for
+/// protection.
 #[derive(Clone)]
 pub struct SecretKey {
     setting: Setting,

@@ -1,14 +1,14 @@
 //! Products of polynomials with signed coefficients as products of long integers: Kronecker's substitution.
 //!
-//! A polynomial is packed as its value at `2^(64 slot)`: coefficient i stands in the `slot` limbs from limb `i slot`
-//! on, and a negative one borrows from the slot above. The value is kept as magnitude and sign. The product of two
-//! values is the value of the product, and its coefficients can be read back as long as each is below
-//! `2^(64 slot - 1)` in magnitude.
+//! A polynomial is packed as its value at `2^(64 slot)`: coefficient i stands in the `slot` limbs from limb
+//! `i slot` on, and a negative one borrows from the slot above. The value is kept as magnitude and sign. The
+//! product of two values is the value of the product, and its coefficients can be read back as long as each
+//! is below `2^(64 slot - 1)` in magnitude.
 
 use modmill_core::limbs::{add_assign, negate, sub_assign};
 
-/// Packs coefficients, in two's complement of any number of limbs up to `slot`, into `out`. Returns whether the value
-/// is negative; `out` then holds its magnitude.
+/// Packs coefficients, in two's complement of any number of limbs up to `slot`, into `out`. Returns whether
+/// the value is negative; `out` then holds its magnitude.
 pub(super) fn pack<'a>(coefficients: impl Iterator<Item = &'a [u64]>, slot: usize, out: &mut [u64]) -> bool {
     let mut borrow = 0;
     for (place, coefficient) in out.chunks_mut(slot).zip(coefficients) {

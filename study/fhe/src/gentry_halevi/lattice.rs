@@ -63,7 +63,8 @@ impl Lattice {
         if !is_root(engine, &r, n, &modulus)? {
             return Ok(None);
         }
-        // Coefficients of the scaled inverse: each is r times the one before. One of them is odd, because w v = d is.
+        // Coefficients of the scaled inverse: each is r times the one before. One of them is odd, because w
+        // v = d is.
         let mut w = zero;
         for _ in 0..n {
             if centred_bit(w.get(0), modulus.value()) {
@@ -75,7 +76,8 @@ impl Lattice {
     }
 }
 
-/// n random coefficients of t bits with their sign. Their sum is odd, so that d is: modulo 2, `x^n + 1 = (x + 1)^n`.
+/// n random coefficients of t bits with their sign. Their sum is odd, so that d is: modulo 2,
+/// `x^n + 1 = (x + 1)^n`.
 fn draw_generator(setting: &Setting) -> Result<Coefficients, Error> {
     let (n, t) = (setting.dimension(), setting.coefficient_bits());
     let stride = t / 64 + 1;

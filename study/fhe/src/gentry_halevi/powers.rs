@@ -17,10 +17,12 @@ const CHUNK: usize = 256;
 const ROWS: usize = 512;
 
 /// The powers `r^0 .. r^(w-1)`, for evaluation in windows of w coefficients (\[Thesis\], section 4.3.1):
-/// `u(r) = a_0 + a_1 r^w + ... + a_m r^(w m)` with `a_j = sum_(i < w) u_(i + w j) r^i`. The thesis nests the products; here
-/// the powers of `r^w` are kept as transforms, and the products are added before they are reduced. All powers are one window.
+/// `u(r) = a_0 + a_1 r^w + ... + a_m r^(w m)` with `a_j = sum_(i < w) u_(i + w j) r^i`. The thesis nests the
+/// products; here the powers of `r^w` are kept as transforms, and the products are added before they are
+/// reduced. All powers are one window.
 ///
-/// Weights are not negative: `2 u_i = 2 (u_i + 1) - 2`. So every power is added, and the sum of all is taken back.
+/// Weights are not negative: `2 u_i = 2 (u_i + 1) - 2`. So every power is added, and the sum of all is taken
+/// back.
 pub(super) struct Powers<'e> {
     engine: &'e Engine,
     modulus: Modulus,
@@ -32,7 +34,8 @@ pub(super) struct Powers<'e> {
     steps: Option<Steps<'e>>,
 }
 
-/// `base^0 .. base^(count-1)` for a count that is a power of two, and `base^count`. `progress` is told how many there are.
+/// `base^0 .. base^(count-1)` for a count that is a power of two, and `base^count`. `progress` is told how
+/// many there are.
 fn powers_of(
     engine: &Engine,
     modulus: &Modulus,
@@ -81,8 +84,8 @@ struct Steps<'e> {
 }
 
 impl<'e> Powers<'e> {
-    /// The powers for windows of `window` coefficients, a power of two, of polynomials of n coefficients. `progress` is
-    /// told how many powers are there.
+    /// The powers for windows of `window` coefficients, a power of two, of polynomials of n coefficients.
+    /// `progress` is told how many powers are there.
     pub(super) fn new(
         engine: &'e Engine,
         modulus: &Modulus,
@@ -221,8 +224,9 @@ impl<'e> Powers<'e> {
     }
 }
 
-/// The window with the least work for `count` polynomials of n coefficients, if its table takes at most `bytes` bytes: w
-/// products for the table, n/w for the steps, and a transform, about a sixth of a product, for each window of each polynomial.
+/// The window with the least work for `count` polynomials of n coefficients, if its table takes at most
+/// `bytes` bytes: w products for the table, n/w for the steps, and a transform, about a sixth of a product,
+/// for each window of each polynomial.
 pub(super) fn best_window(n: usize, count: usize, number_bytes: usize, bytes: usize) -> usize {
     let windows = (0..=n.ilog2()).map(|log| 1 << log).filter(|&w| w == 1 || w * number_bytes <= bytes);
     let transforms = |w: usize| if w == n { 0 } else { (count + 6) * (n / w) };

@@ -4,7 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// The determinant of a random lattice. It starts again with another lattice if one does not have the right form.
+    /// The determinant of a random lattice. It starts again with another lattice if one does not have the
+    /// right form.
     Lattice,
     /// The inverse of a coefficient, which gives the root.
     Inverse,

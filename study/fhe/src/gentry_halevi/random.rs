@@ -27,8 +27,8 @@ pub(super) fn words(count: usize) -> Result<Zeroizing<Vec<u64>>, Error> {
     Ok(words)
 }
 
-/// `count` uniform numbers below `bound`, which has `bits` bits: numbers of as many bits that are not below are drawn
-/// again.
+/// `count` uniform numbers below `bound`, which has `bits` bits: numbers of as many bits that are not below
+/// are drawn again.
 pub(super) fn below(bound: &[u64], bits: usize, count: usize) -> Result<Batch, Error> {
     let mut batch = Batch::try_zeros(bits, count)?;
     let excess = 64 * batch.stride() - bits;
@@ -75,8 +75,8 @@ pub(super) fn signed_places(n: usize, count: usize) -> Result<Zeroizing<Vec<(u32
     Ok(places)
 }
 
-/// `count` random numbers of `bits` bits with their sign, in two's complement of `stride` limbs each, which hold one
-/// bit more.
+/// `count` random numbers of `bits` bits with their sign, in two's complement of `stride` limbs each, which
+/// hold one bit more.
 pub(super) fn signed(bits: usize, stride: usize, count: usize) -> Result<Zeroizing<Vec<u64>>, Error> {
     debug_assert!(bits < 64 * stride);
     let mut numbers = words(stride * count)?;

@@ -1,13 +1,13 @@
-//! Recryption: decryption of a ciphertext within the encryption, which leaves as much noise as the decryption circuit
-//! has, however much there was.
+//! Recryption: decryption of a ciphertext within the encryption, which leaves as much noise as the decryption
+//! circuit has, however much there was.
 //!
 //! 1. The secret key is `w = sum_i x_i R^(l_i)`, so that `c w` is the sum of one multiple `c x_i R^j` of each block
 //!    i. The first bits of all multiples are public ([`windows`](super::windows)).
 //! 2. The encrypted selectors of a block pick the bits of its secret multiple ([`selectors`](super::selectors)).
 //! 3. The picked numbers are added, and the sum is rounded ([`column_sums`](super::column_sums)).
 //!
-//! The sum of s numbers rounded to p bits is off by at most `s 2^-(p+1) = 1/2 - 2^-(p+1)`. So it is rounded as the
-//! exact one if c w is within `2^-(p+1) d` of a multiple of d.
+//! The sum of s numbers rounded to p bits is off by at most `s 2^-(p+1) = 1/2 - 2^-(p+1)`. So it is rounded
+//! as the exact one if c w is within `2^-(p+1) d` of a multiple of d.
 
 use super::Error;
 use super::ciphertext::Ciphertexts;

@@ -1,17 +1,17 @@
 //! The noise of a recrypted ciphertext, which the owner of a key measures and publishes.
 //!
-//! A bound from the norms of the circuit's inputs alone is far too great. The circuit has degree 15 in the selected
-//! bits, each of which is a sum over hundreds of pairs of selectors, and such a bound counts them all as if they
-//! pointed in one direction at every root: 305 bits where there are 175. No two recrypted bits could be multiplied.
-//! But the owner knows the noise of the selectors, which is fixed with the key. Recryption's only other input is
-//! which multiples have which bits set, and these are as good as random, because multiples are spread over all
-//! residues. So KeyGen evaluates the circuit at every root in floating point, for several draws of such bits, and
-//! publishes the mean norm in bits with a margin.
+//! A bound from the norms of the circuit's inputs alone is far too great. The circuit has degree 15 in the
+//! selected bits, each of which is a sum over hundreds of pairs of selectors, and such a bound counts them
+//! all as if they pointed in one direction at every root: 305 bits where there are 175. No two recrypted bits
+//! could be multiplied. But the owner knows the noise of the selectors, which is fixed with the key.
+//! Recryption's only other input is which multiples have which bits set, and these are as good as random,
+//! because multiples are spread over all residues. So KeyGen evaluates the circuit at every root in floating
+//! point, for several draws of such bits, and publishes the mean norm in bits with a margin.
 //!
-//! The norms of single recryptions have a standard deviation of 1.4 (n = 2048) to 2.5 bits (n = 64). A norm beyond
-//! the margin does no harm at once: it is the magnitude at one root, and decryption depends on the mean over all n/2,
-//! which is up to `log2(n) - 1` bits less. So the margin is 5 bits from n = 512 on, and two bits
-//! more for each halving of n below.
+//! The norms of single recryptions have a standard deviation of 1.4 (n = 2048) to 2.5 bits (n = 64). A norm
+//! beyond the margin does no harm at once: it is the magnitude at one root, and decryption depends on the
+//! mean over all n/2, which is up to `log2(n) - 1` bits less. So the margin is 5 bits from n = 512 on, and
+//! two bits more for each halving of n below.
 
 use super::column_sums::{ColumnSums, Output};
 use super::embedding::{Complex, Embedding, rounded_down};
@@ -31,7 +31,8 @@ const MARGIN_LOG: u32 = 9;
 /// Roots that are computed together, so that their values stay in the cache.
 const TOGETHER: usize = 32;
 
-/// A bound on the noise of recrypted ciphertexts in bits, from the noise polynomials and the bits of the selectors.
+/// A bound on the noise of recrypted ciphertexts in bits, from the noise polynomials and the bits of the
+/// selectors.
 pub(super) fn recrypted_noise(
     engine: &Engine,
     setting: &Setting,

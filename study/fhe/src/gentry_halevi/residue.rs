@@ -5,11 +5,12 @@ use modmill_core::limbs::{
 };
 use modmill_core::mask;
 
-/// `x mod d` in place, for x below `2^32 d` and d of at least 65 bits. The limbs of x above those of d become zero.
+/// `x mod d` in place, for x below `2^32 d` and d of at least 65 bits. The limbs of x above those of d become
+/// zero.
 ///
-/// The quotient of the first bits, with the divisor rounded up, is at most the true one, and more than the true one
-/// less 2: with `D` the first 64 bits of d, q differs from x/d by less than `1 + q / D + 2^-31` before it is rounded
-/// down.
+/// The quotient of the first bits, with the divisor rounded up, is at most the true one, and more than the
+/// true one less 2: with `D` the first 64 bits of d, q differs from x/d by less than `1 + q / D + 2^-31`
+/// before it is rounded down.
 pub(super) fn reduce_small(x: &mut [u64], d: &[u64], bits: usize) {
     let shift = bits - 64;
     let first = u128::from(bits_at(x, shift, 64)) | u128::from(bits_at(x, shift + 64, 64)) << 64;

@@ -1,11 +1,11 @@
 //! The determinant of a lattice and two coefficients of its inverse, by halving.
 //!
-//! For a polynomial v modulo `x^N + 1` let `v(x) = e(x^2) + x o(x^2)`. The product `v(x) v(-x) = e(y)^2 - y o(y)^2`
-//! with `y = x^2` has half as many coefficients modulo `y^(N/2) + 1`, of twice the length. After log2 N such steps
-//! the resultant d of v and `x^N + 1` is left. A numerator u that is multiplied by the same `v(-x)` on the way, with
-//! its even part kept, `a(y) e(y) - y b(y) o(y)` for `u(x) = a(x^2) + x b(x^2)`, ends as the constant coefficient of
-//! `d u / v`. With `u = 1` and `u = -x^(n-1)` these are the coefficients w_0 and w_1 of the scaled inverse w,
-//! `w v = d`.
+//! For a polynomial v modulo `x^N + 1` let `v(x) = e(x^2) + x o(x^2)`. The product
+//! `v(x) v(-x) = e(y)^2 - y o(y)^2` with `y = x^2` has half as many coefficients modulo `y^(N/2) + 1`, of
+//! twice the length. After log2 N such steps the resultant d of v and `x^N + 1` is left. A numerator u that
+//! is multiplied by the same `v(-x)` on the way, with its even part kept, `a(y) e(y) - y b(y) o(y)` for
+//! `u(x) = a(x^2) + x b(x^2)`, ends as the constant coefficient of `d u / v`. With `u = 1` and `u = -x^(n-1)`
+//! these are the coefficients w_0 and w_1 of the scaled inverse w, `w v = d`.
 
 use super::Error;
 use super::kronecker::{fold, pack, sign, subtract_shifted, unpack};
@@ -43,14 +43,15 @@ pub(super) struct Resultant {
     pub(super) w: [Zeroizing<Vec<u64>>; 2],
 }
 
-/// The resultant of v and `x^n + 1` for a power of two n, the number of coefficients. `progress` is called after each
-/// of log2 n steps.
+/// The resultant of v and `x^n + 1` for a power of two n, the number of coefficients. `progress` is called
+/// after each of log2 n steps.
 pub(super) fn resultant(
     engine: &Engine,
     v: &Coefficients,
     mut progress: impl FnMut(),
 ) -> Result<Resultant, Error> {
-    // The first step, without products for the numerators: 1 v(-x) has the even part e, and -x^(n-1) v(-x) has -o.
+    // The first step, without products for the numerators: 1 v(-x) has the even part e, and -x^(n-1) v(-x)
+    // has -o.
     let zero = v.take_half(false);
     let mut one = v.take_half(true);
     one.limbs.chunks_mut(one.stride).for_each(negate);

@@ -7,25 +7,26 @@ use zeroize::Zeroizing;
 /// The noise of a fresh ciphertext `2 u(r) + b`: which coefficients of u are not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Noise {
-    /// A fixed number of coefficients ([`Setting::nonzeros`]) is 1 or -1, and the others are 0, as Gentry and Halevi
-    /// had it. The default: a fresh ciphertext has some 4 bits less noise, and with all powers of r at hand
-    /// encryption takes some 16 additions. The powers are read at secret places, so that other programs on the same
-    /// machine may learn them from its caches.
+    /// A fixed number of coefficients ([`Setting::nonzeros`]) is 1 or -1, and the others are 0, as Gentry and
+    /// Halevi had it. The default: a fresh ciphertext has some 4 bits less noise, and with all powers of r at
+    /// hand encryption takes some 16 additions. The powers are read at secret places, so that other programs
+    /// on the same machine may learn them from its caches.
     #[default]
     Sparse,
-    /// Every coefficient is 0 with probability one half, otherwise 1 or -1, as the thesis has it. All powers of r are
-    /// read and added, whatever the noise.
+    /// Every coefficient is 0 with probability one half, otherwise 1 or -1, as the thesis has it. All powers
+    /// of r are read and added, whatever the noise.
     Dense,
 }
 
 impl Noise {
     /// A bound on the canonical norm of `2 u + b`, in bits.
     ///
-    /// The norm is at most the sum of the coefficients' magnitudes, 2 k + 1 for k coefficients that are not zero.
-    /// Many coefficients nearly cancel: at a root the real part of u is a sum of n terms `u_i cos(i x)` whose squared
-    /// cosines sum up to n/2, and `E exp(y u_i) = cosh(y/2)^2 <= exp(y^2 / 4)`. So it exceeds t with a probability of
-    /// at most `2 exp(-2 t^2 / n)`, the imaginary part as well, and the magnitude exceeds T at any of n/2 pairs of
-    /// roots with at most `2 n exp(-T^2 / n)`. That is below `2^-64` for `T^2 = n (ln(2 n) + 64 ln 2)`.
+    /// The norm is at most the sum of the coefficients' magnitudes, 2 k + 1 for k coefficients that are not
+    /// zero. Many coefficients nearly cancel: at a root the real part of u is a sum of n terms `u_i cos(i x)`
+    /// whose squared cosines sum up to n/2, and `E exp(y u_i) = cosh(y/2)^2 <= exp(y^2 / 4)`. So it exceeds t
+    /// with a probability of at most `2 exp(-2 t^2 / n)`, the imaginary part as well, and the magnitude
+    /// exceeds T at any of n/2 pairs of roots with at most `2 n exp(-T^2 / n)`. That is below `2^-64` for
+    /// `T^2 = n (ln(2 n) + 64 ln 2)`.
     #[must_use]
     pub fn bits(self, setting: &Setting) -> f64 {
         let n = setting.dimension() as f64;

@@ -9,10 +9,11 @@ use modmill::{Batch, Engine, Resident};
 use modmill_core::sync::Mutex;
 use std::sync::Arc;
 
-/// The scheme with one public key: encrypts, computes with encrypted bits, recrypts. It keeps what several calls
-/// need, such as powers of the root.
+/// The scheme with one public key: encrypts, computes with encrypted bits, recrypts. It keeps what several
+/// calls need, such as powers of the root.
 ///
-/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for protection.
+/// **The published parameters are broken** (M. S. Lee, eprint 2011/567): for study and measurement, not for
+/// protection.
 ///
 /// # Examples
 ///

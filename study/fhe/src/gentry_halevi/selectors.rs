@@ -1,4 +1,5 @@
-//! The encrypted selectors of a block: two of c encrypt 1, and the pair tells the place l of the secret multiple.
+//! The encrypted selectors of a block: two of c encrypt 1, and the pair tells the place l of the secret
+//! multiple.
 
 use super::Setting;
 use super::column_sums::{Output, Term};
@@ -20,8 +21,9 @@ pub(super) fn bits(setting: &Setting, places: &[usize]) -> Vec<bool> {
     bits
 }
 
-/// The encrypted bits of the secret multiples: for each block and column the sum over all pairs, of the product of
-/// the pair's selectors, where the multiple of the pair has that bit set. `windows` has the multiples of a block as p
+/// The encrypted bits of the secret multiples: for each block and column the sum over all pairs, of the
+/// product of the pair's selectors, where the multiple of the pair has that bit set. `windows` has the
+/// multiples of a block as p
 /// + 1 bits, the integer bit at the top.
 ///
 /// Multiples are public, and so is the choice of terms.

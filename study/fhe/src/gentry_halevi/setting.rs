@@ -4,8 +4,8 @@ use super::Error;
 
 /// The parameters of a key.
 ///
-/// **The published parameters are broken** (M. S. Lee, eprint 2011/567), whatever their names say: for study and
-/// measurement, not for protection.
+/// **The published parameters are broken** (M. S. Lee, eprint 2011/567), whatever their names say: for study
+/// and measurement, not for protection.
 ///
 /// | | n | bits of d | ciphertexts of the key | public key |
 /// |---|---|---|---|---|
@@ -67,8 +67,8 @@ impl Setting {
     /// A custom setting: the dimension n, a power of two from 8 to 65536; the bits t of the lattice's
     /// coefficients, 32 to 2048; and the security parameter, 8 to 128, which decides the shape of recryption.
     ///
-    /// A t of 380 is enough to recrypt a product of two recrypted bits at security 72 and n of 512 or more. At
-    /// security 8 about 100 are.
+    /// A t of 380 is enough to recrypt a product of two recrypted bits at security 72 and n of 512 or more.
+    /// At security 8 about 100 are.
     pub fn custom(dimension: usize, coefficient_bits: usize, security: usize) -> Result<Self, Error> {
         let check = |what, value: usize, least, most| match (least..=most).contains(&value) {
             true => Ok(()),
@@ -101,7 +101,8 @@ impl Setting {
         self.security
     }
 
-    /// s: the number of summands of the secret key. s + 1 is the first power of two that is at least `sec / log2(sec)`.
+    /// s: the number of summands of the secret key. s + 1 is the first power of two that is at least
+    /// `sec / log2(sec)`.
     #[must_use]
     pub fn blocks(&self) -> usize {
         let sec = self.security as f64;
@@ -142,16 +143,16 @@ impl Setting {
         self.blocks() * self.block_selectors()
     }
 
-    /// The coefficients of sparse noise that are not zero: the greater of s and `ceil(2 sec / (log2 n - 2))`, but not
-    /// above n.
+    /// The coefficients of sparse noise that are not zero: the greater of s and `ceil(2 sec / (log2 n - 2))`,
+    /// but not above n.
     #[must_use]
     pub fn nonzeros(&self) -> usize {
         let enough = (2 * self.security).div_ceil(self.dimension.ilog2() as usize - 2);
         enough.max(self.blocks()).min(self.dimension)
     }
 
-    /// The expected length of d in bits, `n (t - 1 + log2(n / 3) / 2 - 0.4164)`. Keys differ from it by less than one
-    /// in a thousand.
+    /// The expected length of d in bits, `n (t - 1 + log2(n / 3) / 2 - 0.4164)`. Keys differ from it by less
+    /// than one in a thousand.
     #[must_use]
     pub fn expected_bits(&self) -> usize {
         let n = self.dimension as f64;

@@ -1,8 +1,8 @@
 //! Keys and ciphertexts in files ([`file`](crate::file)).
 //!
-//! Numbers are little-endian, each of as many bytes as the modulus. All files have the parameters `dimension`,
-//! `coefficient_bits`, `security` and `modulus_bits`, and the section `noise` with two doubles: the capacity of the key and the
-//! noise of its recrypted ciphertexts, in bits.
+//! Numbers are little-endian, each of as many bytes as the modulus. All files have the parameters
+//! `dimension`, `coefficient_bits`, `security` and `modulus_bits`, and the section `noise` with two doubles:
+//! the capacity of the key and the noise of its recrypted ciphertexts, in bits.
 //!
 //! | file | sections after `noise` |
 //! |---|---|
@@ -93,8 +93,8 @@ impl Common {
         Ok((reader, Self { setting, noise: [capacity, recrypted] }))
     }
 
-    /// Reads the modulus and the root, from which the fingerprint follows, and makes a public key of them with all that
-    /// recryption needs, or without.
+    /// Reads the modulus and the root, from which the fingerprint follows, and makes a public key of them
+    /// with all that recryption needs, or without.
     fn read_key(&self, reader: &mut Reader<File>, is_whole: bool) -> Result<PublicKey, StoredError> {
         reader.expect("modulus")?;
         let modulus = decode_modulus(&reader.rest()?, &self.setting)?;
@@ -129,7 +129,8 @@ impl PublicKey {
         Ok(writer.publish()?)
     }
 
-    /// Reads a key from a file, whose lengths, ranges and checksum are checked. [`PublicKey::verify`] checks the root.
+    /// Reads a key from a file, whose lengths, ranges and checksum are checked. [`PublicKey::verify`] checks
+    /// the root.
     pub fn read(path: &Path) -> Result<Self, StoredError> {
         let (mut reader, common) = Common::open(path, Kind::PublicKey)?;
         let key = common.read_key(&mut reader, true)?;
@@ -139,7 +140,8 @@ impl PublicKey {
 }
 
 impl SecretKey {
-    /// Writes the key to a file that only its owner can read, with those parts of its public key that decryption needs.
+    /// Writes the key to a file that only its owner can read, with those parts of its public key that
+    /// decryption needs.
     pub fn write(&self, public: &PublicKey, path: &Path) -> Result<(), StoredError> {
         if self.fingerprint() != public.fingerprint() {
             return Err(Error::AnotherKey("the secret key").into());
@@ -151,7 +153,8 @@ impl SecretKey {
     }
 }
 
-/// A secret key that was read from a file, on an engine. It decrypts without the public key, of which it keeps the modulus.
+/// A secret key that was read from a file, on an engine. It decrypts without the public key, of which it
+/// keeps the modulus.
 pub struct Decryptor<'e> {
     secret: SecretKey,
     /// With a key that lacks what recryption needs.
@@ -204,8 +207,8 @@ impl Ciphertexts {
         Ok(writer.publish()?)
     }
 
-    /// Reads ciphertexts of a key from a file, whose lengths, ranges and checksum are checked. The bounds on noise are taken as
-    /// they are: whoever wrote the file answers for them.
+    /// Reads ciphertexts of a key from a file, whose lengths, ranges and checksum are checked. The bounds on
+    /// noise are taken as they are: whoever wrote the file answers for them.
     pub fn read(engine: &Engine, key: &PublicKey, path: &Path) -> Result<Self, StoredError> {
         let (mut reader, common) = Common::open(path, Kind::Ciphertexts)?;
         if &reader.header().fingerprint != key.fingerprint() || &common.setting != key.setting() {

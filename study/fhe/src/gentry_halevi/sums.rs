@@ -24,8 +24,8 @@ impl<'e> SumsModulo<'e> {
         Ok(self.modular.factors(numbers)?)
     }
 
-    /// `sum_t left_t (sum of rights_t) mod d` for each output. Indices run through all groups of factors, one after the
-    /// other.
+    /// `sum_t left_t (sum of rights_t) mod d` for each output. Indices run through all groups of factors, one
+    /// after the other.
     pub(super) fn sums<'a>(
         &self,
         groups: &[&SumFactors],

@@ -30,7 +30,8 @@ fn modulo(x: &BigInt, d: &BigInt) -> BigInt {
     ((x % d) + d) % d
 }
 
-/// The determinant of the matrix whose rows are `x^i v mod x^n + 1`, by elimination without fractions (Bareiss).
+/// The determinant of the matrix whose rows are `x^i v mod x^n + 1`, by elimination without fractions
+/// (Bareiss).
 fn determinant(v: &[BigInt]) -> BigInt {
     let n = v.len();
     let entry = |row: usize, column: usize| match column >= row {
@@ -69,8 +70,8 @@ fn lattices_are_those_of_other_arithmetic() {
         let at_inverse =
             v.iter().rev().fold(BigInt::ZERO, |sum, coefficient| modulo(&(sum * &inverse + coefficient), &d));
         assert_eq!(at_inverse, BigInt::ZERO, "v(1/r) = 0");
-        // The other coefficients of the scaled inverse follow from w and r: up to a power of x, their polynomial
-        // times v is d.
+        // The other coefficients of the scaled inverse follow from w and r: up to a power of x, their
+        // polynomial times v is d.
         let centred = |x: BigInt| if &x * 2 > d { x - &d } else { x };
         let mut scaled = vec![centred(w.clone())];
         for _ in 1..n {

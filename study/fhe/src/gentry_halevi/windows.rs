@@ -1,15 +1,16 @@
 //! The first bits of all multiples of a block, from one division.
 //!
-//! The multiples of y are `y_j = y R^j mod d` for j below S, and recryption wants `y_j / d` rounded to p bits after
-//! the point, with the lowest bit of y_j added to the integer bit. Since `y_j / d` is the fraction of `y R^j / d`,
-//! its bits after the point are those of y/d from bit `j log2 R` on: all are in `Q = floor(2^K y / d)` with
-//! `K = (S - 1) log2 R + p + 1`. For j > 0 the number `y R^j` is even and d is odd, so that the lowest bit of
-//! `y_j = y R^j - d floor(y R^j / d)` is that of the quotient, the bit of Q just above the window.
+//! The multiples of y are `y_j = y R^j mod d` for j below S, and recryption wants `y_j / d` rounded to p bits
+//! after the point, with the lowest bit of y_j added to the integer bit. Since `y_j / d` is the fraction of
+//! `y R^j / d`, its bits after the point are those of y/d from bit `j log2 R` on: all are in
+//! `Q = floor(2^K y / d)` with `K = (S - 1) log2 R + p + 1`. For j > 0 the number `y R^j` is even and d is
+//! odd, so that the lowest bit of `y_j = y R^j - d floor(y R^j / d)` is that of the quotient, the bit of Q
+//! just above the window.
 //!
-//! Let D be the first `W = K + 128` bits of d, Y the same bits of y, `m = floor(2^(W+E) / D)` with `E = K + 64`, and
-//! `q = floor(Y m / 2^W)`. Then `|Y/D - y/d| <= 1/D`, which is `2^-63` in units of `2^-E`, and rounding m and q down
-//! costs less than one each: `q - 2^-63 <= 2^E y / d < q + 2 + 2^-63`. So Q is q without its lowest 64 bits, unless
-//! these are 0 or above `2^64 - 4`. Then the one candidate is tried.
+//! Let D be the first `W = K + 128` bits of d, Y the same bits of y, `m = floor(2^(W+E) / D)` with
+//! `E = K + 64`, and `q = floor(Y m / 2^W)`. Then `|Y/D - y/d| <= 1/D`, which is `2^-63` in units of `2^-E`,
+//! and rounding m and q down costs less than one each: `q - 2^-63 <= 2^E y / d < q + 2 + 2^-63`. So Q is q
+//! without its lowest 64 bits, unless these are 0 or above `2^64 - 4`. Then the one candidate is tried.
 
 use super::{Error, Setting};
 use modmill::{Batch, Engine, Modulus};
@@ -106,7 +107,8 @@ impl Windows {
     }
 }
 
-/// `floor(2^exponent / divisor)` for a divisor of at least two limbs without leading zeros, in quadratic time.
+/// `floor(2^exponent / divisor)` for a divisor of at least two limbs without leading zeros, in quadratic
+/// time.
 fn power_quotient(exponent: usize, divisor: &[u64]) -> Vec<u64> {
     let n = divisor.len();
     let shift = divisor[n - 1].leading_zeros() as usize;
@@ -189,8 +191,8 @@ mod tests {
             d.get_mut(0)[(bits - 1) / 64] |= 1 << ((bits - 1) % 64);
             let modulus = Modulus::new(d.get(0)).unwrap();
             let mut y = random::below(modulus.value(), bits, 10).unwrap();
-            // Numbers whose quotients end in zeros or ones: 0, 1, d - 1, and the least above and the greatest below
-            // multiples of d / 2^k.
+            // Numbers whose quotients end in zeros or ones: 0, 1, d - 1, and the least above and the greatest
+            // below multiples of d / 2^k.
             y.get_mut(0).fill(0);
             y.get_mut(1).fill(0);
             y.get_mut(1)[0] = 1;

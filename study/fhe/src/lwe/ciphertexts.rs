@@ -6,8 +6,8 @@ use super::parameters::Parameters;
 use modmill::{ResidueModuli, ResidueVectors};
 use std::fmt;
 
-/// Encrypted bits: one vector of n + 1 integers each, modulo the product of the first moduli of the parameters. Products drop
-/// moduli.
+/// Encrypted bits: one vector of n + 1 integers each, modulo the product of the first moduli of the
+/// parameters. Products drop moduli.
 #[derive(Clone, PartialEq)]
 pub struct Ciphertexts {
     parameters: Parameters,
@@ -20,10 +20,10 @@ impl Ciphertexts {
         Self { parameters: parameters.clone(), vectors, noise }
     }
 
-    /// Ciphertexts from their parts: the number of moduli that are left, the logarithm of the bound of the noise, the number
-    /// of ciphertexts, and their residues: for each ciphertext those of its n + 1 elements for the first modulus, then for the
-    /// second, and so on. The bound must be one that decrypts, and no less than what encryption or the drop of a modulus
-    /// leave.
+    /// Ciphertexts from their parts: the number of moduli that are left, the logarithm of the bound of the
+    /// noise, the number of ciphertexts, and their residues: for each ciphertext those of its n + 1 elements
+    /// for the first modulus, then for the second, and so on. The bound must be one that decrypts, and no
+    /// less than what encryption or the drop of a modulus leave.
     pub fn from_parts(
         parameters: &Parameters,
         moduli: usize,
@@ -47,8 +47,8 @@ impl Ciphertexts {
         Ok(Self { parameters: parameters.clone(), vectors, noise })
     }
 
-    /// The number of moduli, the logarithm of the bound of the noise, the number of ciphertexts and their residues, as
-    /// [`Ciphertexts::from_parts`] takes them.
+    /// The number of moduli, the logarithm of the bound of the noise, the number of ciphertexts and their
+    /// residues, as [`Ciphertexts::from_parts`] takes them.
     #[must_use]
     pub fn to_parts(&self) -> (usize, f64, usize, &[u32]) {
         (self.moduli().len(), self.noise.log2(), self.vectors.count(), self.vectors.as_slice())

@@ -41,14 +41,15 @@ impl<'e> Encryptor<'e> {
         })
     }
 
-    /// This encryptor with a function that is told how many rows of the matrix are done, and how many there are.
+    /// This encryptor with a function that is told how many rows of the matrix are done, and how many there
+    /// are.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self { matrix: self.matrix.with_progress(progress), ..self }
     }
 
-    /// Encrypts bits: `c = (m, 0, ..., 0) + A^T r` with a new vector r of N bits for each. `A^T r` is a sum of the rows that r
-    /// selects, and needs no products. r is secret: all rows are read, and masks select.
+    /// Encrypts bits: `c = (m, 0, ..., 0) + A^T r` with a new vector r of N bits for each. `A^T r` is a sum
+    /// of the rows that r selects, and needs no products. r is secret: all rows are read, and masks select.
     pub fn encrypt(&self, messages: &[bool]) -> Result<Ciphertexts, Error> {
         let vectors = random::bits(messages.len(), self.parameters.samples())?;
         self.encrypt_with(messages, &vectors)

@@ -8,12 +8,13 @@ use super::secret_key::SecretKey;
 use modmill::{Engine, ResidueVectors};
 use std::fmt;
 
-/// The key that brings a product back to n + 1 elements: samples `[b | -A']` with `b = A' s' + 2e + 2^(w t) s_i s_j`, the last term
-/// modulo one of the moduli and zero modulo all others. There is a row for each modulus, pair `i <= j` and digit t, in this
-/// order, so that the rows of the first moduli are the key for ciphertexts that have lost the others.
+/// The key that brings a product back to n + 1 elements: samples `[b | -A']` with
+/// `b = A' s' + 2e + 2^(w t) s_i s_j`, the last term modulo one of the moduli and zero modulo all others.
+/// There is a row for each modulus, pair `i <= j` and digit t, in this order, so that the rows of the first
+/// moduli are the key for ciphertexts that have lost the others.
 ///
-/// The key encrypts functions of the secret under that secret. That this is safe is an assumption (circular security), as in
-/// most implementations.
+/// The key encrypts functions of the secret under that secret. That this is safe is an assumption (circular
+/// security), as in most implementations.
 #[derive(Clone)]
 pub struct EvaluationKey {
     parameters: Parameters,
@@ -43,8 +44,8 @@ impl EvaluationKey {
         Ok(Self { parameters, seed, b })
     }
 
-    /// A key from the seed of A' and the residues of b: those of all rows for the first modulus, then for the second, and so
-    /// on.
+    /// A key from the seed of A' and the residues of b: those of all rows for the first modulus, then for the
+    /// second, and so on.
     pub fn from_parts(parameters: &Parameters, seed: [u8; 32], b: Vec<u32>) -> Result<Self, Error> {
         let rows = rows(parameters, parameters.moduli().len());
         let b = ResidueVectors::from_words(parameters.moduli(), 1, rows, b)?;

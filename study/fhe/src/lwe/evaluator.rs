@@ -27,7 +27,8 @@ impl<'e> Evaluator<'e> {
         Ok(Self { engine, parameters: key.parameters().clone(), levels })
     }
 
-    /// Exclusive or, bit by bit: sums. Operands with different numbers of moduli are brought to the smaller one.
+    /// Exclusive or, bit by bit: sums. Operands with different numbers of moduli are brought to the smaller
+    /// one.
     pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         let (a, b) = self.aligned(a, b)?;
         let noise = a.noise().plus(b.noise());
@@ -64,9 +65,9 @@ impl<'e> Evaluator<'e> {
         self.add_plain(a, &vec![true; a.len()])
     }
 
-    /// And, bit by bit: tensor products, brought back to n + 1 elements by key switching, and divided by the last modulus
-    /// unless it is the only one. It is [`Error::TooDeep`], and nothing is computed, if the bound of the noise is beyond the
-    /// modulus.
+    /// And, bit by bit: tensor products, brought back to n + 1 elements by key switching, and divided by the
+    /// last modulus unless it is the only one. It is [`Error::TooDeep`], and nothing is computed, if the
+    /// bound of the noise is beyond the modulus.
     pub fn multiply(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         let (a, b) = self.aligned(a, b)?;
         let count = a.moduli().len();

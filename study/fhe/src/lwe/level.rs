@@ -4,8 +4,8 @@ use super::error::Error;
 use super::evaluation_key::{EvaluationKey, rows};
 use modmill::{MatrixSource, MemoryRows, SeededRows};
 
-/// `[b | -A']` for ciphertexts with the first `count` moduli: the first rows of the key, and of each row the residues of these
-/// moduli.
+/// `[b | -A']` for ciphertexts with the first `count` moduli: the first rows of the key, and of each row the
+/// residues of these moduli.
 pub(super) fn level_rows(key: &EvaluationKey, count: usize) -> Result<MemoryRows, Error> {
     let parameters = key.parameters();
     let (all, dimension) = (parameters.moduli(), parameters.dimension());

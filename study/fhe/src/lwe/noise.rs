@@ -1,8 +1,9 @@
 //! Bounds of noise, computed before anything else is.
 //!
-//! The noise of a ciphertext c is the integer `v = [<c, s>]_M`, centred in (-M/2, M/2]; its parity is the message. Decryption
-//! is right as long as the integer `v` that the operations make is below M/2 in absolute value. All bounds here are certain,
-//! because secrets and errors have bounded values: nothing holds only with high probability.
+//! The noise of a ciphertext c is the integer `v = [<c, s>]_M`, centred in (-M/2, M/2]; its parity is the
+//! message. Decryption is right as long as the integer `v` that the operations make is below M/2 in absolute
+//! value. All bounds here are certain, because secrets and errors have bounded values: nothing holds only
+//! with high probability.
 
 use super::error::Error;
 use super::parameters::Parameters;
@@ -43,8 +44,8 @@ impl Noise {
         Self(high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2 + ROUNDING)
     }
 
-    /// The noise after switching the keys of a tensor product modulo the first `count` moduli: every digit, below 2^w, multiplies an
-    /// error of at most e twice.
+    /// The noise after switching the keys of a tensor product modulo the first `count` moduli: every digit,
+    /// below 2^w, multiplies an error of at most e twice.
     fn switched(parameters: &Parameters, count: usize) -> Self {
         let rows = parameters.pairs() as f64 * count as f64 * parameters.digits() as f64;
         let digit = f64::from((1u32 << parameters.digit_bits()) - 1);
@@ -56,8 +57,8 @@ impl Noise {
         Self((self.0 - f64::from(modulus).log2() + ROUNDING).max(0.0)).plus(Self::of(parameters.secret_sum()))
     }
 
-    /// The noise after a product modulo the first `count` moduli, which drops one of them if it is not the last, with the number of
-    /// moduli that are left.
+    /// The noise after a product modulo the first `count` moduli, which drops one of them if it is not the
+    /// last, with the number of moduli that are left.
     pub(super) fn after_product(
         self,
         other: Self,

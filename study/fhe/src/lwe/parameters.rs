@@ -8,8 +8,8 @@ use modmill::ResidueModuli;
 /// The greatest dimension, and the greatest number of samples.
 const MOST: usize = 1 << 24;
 
-/// The parameters of the scheme: dimension n, number N of samples of the public key, moduli with their product M, and the
-/// digits of key switching.
+/// The parameters of the scheme: dimension n, number N of samples of the public key, moduli with their
+/// product M, and the digits of key switching.
 ///
 /// # Examples
 ///
@@ -46,21 +46,23 @@ impl Parameters {
         }
     }
 
-    /// Parameters for circuits: the `count` greatest primes below 2^32 as moduli, and as many samples as hide the message
-    /// whatever the public key (the leftover hash lemma with 128 bits to spare): `N = (n + 1) log2 M + 256`.
+    /// Parameters for circuits: the `count` greatest primes below 2^32 as moduli, and as many samples as hide
+    /// the message whatever the public key (the leftover hash lemma with 128 bits to spare):
+    /// `N = (n + 1) log2 M + 256`.
     pub fn leveled(dimension: usize, count: usize) -> Result<Self, Error> {
         let moduli = ResidueModuli::largest(count)?;
         let samples = (dimension.saturating_add(1)).saturating_mul(moduli.bits()).saturating_add(256);
         Self::new(dimension, samples, moduli)
     }
 
-    /// The thesis's setting: a square matrix of 1024-bit integers, N = n. A benchmark, and no secure parameters.
+    /// The thesis's setting: a square matrix of 1024-bit integers, N = n. A benchmark, and no secure
+    /// parameters.
     pub fn benchmark(dimension: usize) -> Result<Self, Error> {
         Self::new(dimension, dimension, ResidueModuli::largest(32)?)
     }
 
-    /// These parameters with digits of `bits` bits in key switching, 1 to 16. More bits make keys smaller and noise
-    /// greater.
+    /// These parameters with digits of `bits` bits in key switching, 1 to 16. More bits make keys smaller and
+    /// noise greater.
     pub fn with_digit_bits(self, bits: u32) -> Result<Self, Error> {
         match bits {
             1..=16 => Ok(Self { digit_bits: bits, ..self }),
@@ -110,7 +112,8 @@ impl Parameters {
         1.0 + self.dimension as f64 * f64::from(GREATEST)
     }
 
-    /// The number of products in a row that surely decrypt: fresh ciphertexts, each product with one of the same depth.
+    /// The number of products in a row that surely decrypt: fresh ciphertexts, each product with one of the
+    /// same depth.
     #[must_use]
     pub fn depth(&self) -> usize {
         let mut noise = Noise::fresh(self);
@@ -126,8 +129,9 @@ impl Parameters {
         depth
     }
 
-    /// The greatest bits of a modulus that this dimension carries at 128 bits of security, by the table of the
-    /// homomorphic-encryption guidelines of 2024 (ternary secret, sigma of about 3.2); `None` below dimension 1024.
+    /// The greatest bits of a modulus that this dimension carries at 128 bits of security, by the table of
+    /// the homomorphic-encryption guidelines of 2024 (ternary secret, sigma of about 3.2); `None` below
+    /// dimension 1024.
     #[must_use]
     pub fn secure_modulus_bits(dimension: usize) -> Option<usize> {
         const TABLE: [(usize, usize); 8] = [
@@ -143,8 +147,8 @@ impl Parameters {
         TABLE.iter().rev().find(|(least, _)| *least <= dimension).map(|(_, bits)| *bits)
     }
 
-    /// Whether the table of [`Parameters::secure_modulus_bits`] covers these parameters, and the public key has enough
-    /// samples for the leftover hash lemma.
+    /// Whether the table of [`Parameters::secure_modulus_bits`] covers these parameters, and the public key
+    /// has enough samples for the leftover hash lemma.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         let bits = self.moduli.bits();

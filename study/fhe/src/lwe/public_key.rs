@@ -7,8 +7,8 @@ use super::secret_key::SecretKey;
 use modmill::{Engine, Placement, ResidueVectors, SeededRows};
 use std::fmt;
 
-/// The public key `A = [b | -A']` with `b = A' s' + 2e`: A' is the matrix of N rows and n columns that a seed expands to.
-/// `A s = 2e`, so that A hides nothing but the errors.
+/// The public key `A = [b | -A']` with `b = A' s' + 2e`: A' is the matrix of N rows and n columns that a seed
+/// expands to. `A s = 2e`, so that A hides nothing but the errors.
 #[derive(Clone)]
 pub struct PublicKey {
     parameters: Parameters,
@@ -26,8 +26,8 @@ impl PublicKey {
         Ok(Self { parameters, seed, b })
     }
 
-    /// A key from the seed of A' and the residues of b: those of all rows for the first modulus, then for the second, and so
-    /// on.
+    /// A key from the seed of A' and the residues of b: those of all rows for the first modulus, then for the
+    /// second, and so on.
     pub fn from_parts(parameters: &Parameters, seed: [u8; 32], b: Vec<u32>) -> Result<Self, Error> {
         let b = ResidueVectors::from_words(parameters.moduli(), 1, parameters.samples(), b)?;
         Ok(Self { parameters: parameters.clone(), seed, b })

@@ -36,8 +36,9 @@ pub(super) fn bits(count: usize, length: usize) -> Result<BitVectors, Error> {
     })
 }
 
-/// `count` errors from the centred binomial distribution with 21 pairs of coins: heads of 21 coins less heads of 21 others.
-/// Its standard deviation is `sqrt(21/2) = 3.24`, and no value is beyond 21. It takes the same instructions for all values.
+/// `count` errors from the centred binomial distribution with 21 pairs of coins: heads of 21 coins less heads
+/// of 21 others. Its standard deviation is `sqrt(21/2) = 3.24`, and no value is beyond 21. It takes the same
+/// instructions for all values.
 pub(super) fn errors(count: usize) -> Result<Zeroizing<Vec<i8>>, Error> {
     let mut errors = Zeroizing::new(vec![0; count]);
     let mut bytes = Zeroizing::new(vec![0; 8 * count.min(1 << 13)]);

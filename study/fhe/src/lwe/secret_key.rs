@@ -68,8 +68,8 @@ impl SecretKey {
         Zeroizing::new(pairs.map(|(i, j)| all[i] * all[j]).collect())
     }
 
-    /// Decrypts: `m = [[<c, s>]_M]_2`, with `[.]_M` centred in (-M/2, M/2]. The instructions are the same for all keys and
-    /// messages.
+    /// Decrypts: `m = [[<c, s>]_M]_2`, with `[.]_M` centred in (-M/2, M/2]. The instructions are the same for
+    /// all keys and messages.
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Vec<bool>, Error> {
         let moduli = ciphertexts.moduli();
         let phases = self.phases(ciphertexts)?;
@@ -79,8 +79,8 @@ impl SecretKey {
         Ok(phases.iter().map(bit).collect())
     }
 
-    /// The bits of the noise of each ciphertext: those of `|[<c, s>]_M|`. Decryption is right while they are fewer than those
-    /// of M/2. Its time depends on the noise.
+    /// The bits of the noise of each ciphertext: those of `|[<c, s>]_M|`. Decryption is right while they are
+    /// fewer than those of M/2. Its time depends on the noise.
     pub fn noise_bits_vartime(&self, ciphertexts: &Ciphertexts) -> Result<Vec<usize>, Error> {
         let moduli = ciphertexts.moduli();
         let bits = |phase: &[u64]| {

@@ -1,12 +1,13 @@
-//! Steps of a product: the tensor product, digits for key switching, and the drop of a modulus. All of it in residues.
+//! Steps of a product: the tensor product, digits for key switching, and the drop of a modulus. All of it in
+//! residues.
 
 use super::error::Error;
 use super::parameters::Parameters;
 use modmill::{BitVectors, ResidueVectors};
 use rayon::prelude::*;
 
-/// The tensor product of ciphertexts, folded: `c_i d_i`, and `c_i d_j + c_j d_i` for `i < j`. Its product with the pairs
-/// `s_i s_j`, `i <= j`, is `<c, s> <d, s>`.
+/// The tensor product of ciphertexts, folded: `c_i d_i`, and `c_i d_j + c_j d_i` for `i < j`. Its product
+/// with the pairs `s_i s_j`, `i <= j`, is `<c, s> <d, s>`.
 pub(super) fn tensor(a: &ResidueVectors, b: &ResidueVectors) -> Result<ResidueVectors, Error> {
     let (length, moduli) = (a.length(), a.moduli().clone());
     let pairs = length * (length + 1) / 2;
@@ -26,8 +27,8 @@ pub(super) fn tensor(a: &ResidueVectors, b: &ResidueVectors) -> Result<ResidueVe
     Ok(products)
 }
 
-/// The bits of all residues: for vectors x, bit t of residue i of element e is bit `(i E + e) 32 + t` for the E elements of a
-/// vector. A residue is a word of bits already.
+/// The bits of all residues: for vectors x, bit t of residue i of element e is bit `(i E + e) 32 + t` for the
+/// E elements of a vector. A residue is a word of bits already.
 pub(super) fn bits_of(vectors: &ResidueVectors) -> Result<BitVectors, Error> {
     let words = vectors.length() * vectors.moduli().len();
     BitVectors::filled(vectors.count(), 32 * words, |bits| {
@@ -53,8 +54,9 @@ pub(super) fn digits_of(vectors: &ResidueVectors, parameters: &Parameters) -> Re
     Ok(answer)
 }
 
-/// Divides ciphertexts by their last modulus m, which is dropped: `c' = (c + d) / m` with the even d of least absolute value
-/// for which m divides `c + d`. As m is odd and d even, `c'` is congruent to c modulo 2, and so the message stays.
+/// Divides ciphertexts by their last modulus m, which is dropped: `c' = (c + d) / m` with the even d of least
+/// absolute value for which m divides `c + d`. As m is odd and d even, `c'` is congruent to c modulo 2, and
+/// so the message stays.
 ///
 /// In residues: `d` is `[-c]_m`, or that less m if it is odd; and `c'_i = (c_i + d) m^-1 mod m_i`.
 pub(super) fn drop_modulus(vectors: &ResidueVectors) -> Result<ResidueVectors, Error> {

@@ -3,8 +3,8 @@
 use super::{bits, check, engine, scheme};
 use modmill_fhe::gentry_halevi::{Error, GentryHalevi, Setting, generate};
 
-/// A random circuit of gates on two rows of bits, with recryption where a gate is refused. Every bit and every budget
-/// on the way is checked.
+/// A random circuit of gates on two rows of bits, with recryption where a gate is refused. Every bit and
+/// every budget on the way is checked.
 #[test]
 fn budgets_are_never_promised_too_high() {
     let engine = engine();
@@ -91,8 +91,8 @@ fn keys_with_too_little_room_say_so() {
     assert!(matches!(scheme.recrypt(&fresh), Err(Error::Budget { needed: 0.0, .. })));
 }
 
-/// The budgets of a published shape: about 380 of fresh bits, 205 after recryption, and enough to recrypt a product
-/// of recrypted bits.
+/// The budgets of a published shape: about 380 of fresh bits, 205 after recryption, and enough to recrypt a
+/// product of recrypted bits.
 #[test]
 fn the_toy_setting_recrypts_products() {
     let engine = engine();

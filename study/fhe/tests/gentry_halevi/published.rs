@@ -1,4 +1,5 @@
-//! The smallest published setting, whole, on the CPU, or on this machine's GPUs with `MODMILL_TEST_DEVICE=gpu`.
+//! The smallest published setting, whole, on the CPU, or on this machine's GPUs with
+//! `MODMILL_TEST_DEVICE=gpu`.
 
 use super::{bits, check, engine};
 use modmill_fhe::gentry_halevi::{Encryption, Evaluation, GentryHalevi, Noise, Setting, generate};

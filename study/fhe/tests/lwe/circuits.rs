@@ -20,7 +20,8 @@ fn check(keys: &Keys, ciphertexts: &Ciphertexts, expected: &[bool], what: &str) 
     assert!(noise.iter().all(|&bits| bits <= bound), "{what}: {noise:?} beyond {bound}");
 }
 
-/// Multiplies until the bound says stop. Every step decrypts, and there are as many as the parameters promise.
+/// Multiplies until the bound says stop. Every step decrypts, and there are as many as the parameters
+/// promise.
 fn multiply_to_the_end(dimension: usize, count: usize, digit_bits: u32) {
     let engine = engine();
     let parameters = Parameters::leveled(dimension, count).unwrap().with_digit_bits(digit_bits).unwrap();

@@ -35,8 +35,8 @@ impl Axis {
     }
 }
 
-/// A plot of designs: area against the time from one product to the next, both logarithmic. A colour is a radix. Designs that no other
-/// one dominates are joined by a line and labelled with their number of units.
+/// A plot of designs: area against the time from one product to the next, both logarithmic. A colour is a
+/// radix. Designs that no other one dominates are joined by a line and labelled with their number of units.
 #[must_use]
 pub fn pareto(title: &str, designs: &[Estimate]) -> String {
     let mut canvas = Canvas::new(WIDTH, HEIGHT, title);

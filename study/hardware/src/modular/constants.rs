@@ -1,4 +1,5 @@
-//! The constants that are computed once for a modulus: `M' = -M^-1 mod R`, the transforms of M' and M, and `R - M`.
+//! The constants that are computed once for a modulus: `M' = -M^-1 mod R`, the transforms of M' and M, and
+//! `R - M`.
 
 use super::passes::put_digits;
 use super::transform::{Multiplicand, Samples};

@@ -1,4 +1,5 @@
-//! The phases of algorithm 7.1: transforms, and passes of 32 digits a cycle that resolve carries, add and subtract.
+//! The phases of algorithm 7.1: transforms, and passes of 32 digits a cycle that resolve carries, add and
+//! subtract.
 
 use super::transform::{Multiplicand, Samples, place};
 use super::{DIGITS, Form, ModularMultiplier, POINTS, SIDE};
@@ -29,7 +30,8 @@ enum Pass {
 }
 
 impl ModularMultiplier {
-    /// Writes the digits of an operand to memory X. They come from the pass before, so that this takes no cycle of its own.
+    /// Writes the digits of an operand to memory X. They come from the pass before, so that this takes no
+    /// cycle of its own.
     pub(super) fn place_digits(&mut self, digits: &[u64]) -> Result<(), Error> {
         self.x.release();
         self.t.release();

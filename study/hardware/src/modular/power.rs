@@ -18,7 +18,8 @@ pub struct ModularPower {
 }
 
 impl ModularMultiplier {
-    /// `base^exponent mod M` from the top bit of the exponent down. The time depends on the exponent's bits, as in the thesis.
+    /// `base^exponent mod M` from the top bit of the exponent down. The time depends on the exponent's bits,
+    /// as in the thesis.
     ///
     /// ```
     /// let mut machine = modmill_hardware::ModularMultiplier::new(16, &[1_000_003])?;

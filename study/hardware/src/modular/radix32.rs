@@ -5,10 +5,12 @@ use crate::field::times_power_of_two;
 use crate::radix16::{Direction, RADIX, radix16};
 use modmill_core::goldilocks::{add, sub};
 
-/// Cycles of the radix-16 unit for one transform: the even and the odd inputs, and the two halves of the outputs.
+/// Cycles of the radix-16 unit for one transform: the even and the odd inputs, and the two halves of the
+/// outputs.
 pub(super) const CYCLES: u64 = 4;
 
-/// `X_k = sum x_j 64^(j k)`, canonical, or with `64^(-j k)` in the inverse direction. `64 = 2^6` is the root of order 32.
+/// `X_k = sum x_j 64^(j k)`, canonical, or with `64^(-j k)` in the inverse direction. `64 = 2^6` is the root
+/// of order 32.
 pub(super) fn radix32(x: &[u64; SIDE], direction: Direction) -> [u64; SIDE] {
     let half = |odd: usize| radix16(&std::array::from_fn(|j| x[2 * j + odd]), Direction::Forward);
     let (even, odd) = (half(0), half(1));

@@ -1,7 +1,8 @@
 //! Transforms of 1024 points in place, in two stages of 32 groups.
 //!
-//! Position `n = 32 n1 + n0` is in bank `(n0 + n1) mod 32`, row n1. The forward transform works over n1 and then over n0, and leaves
-//! frequency `k1 + 32 k0` at position `32 k1 + k0`. The inverse transform undoes the stages in the opposite order.
+//! Position `n = 32 n1 + n0` is in bank `(n0 + n1) mod 32`, row n1. The forward transform works over n1 and
+//! then over n0, and leaves frequency `k1 + 32 k0` at position `32 k1 + k0`. The inverse transform undoes the
+//! stages in the opposite order.
 
 use super::radix32::{CYCLES, radix32};
 use super::{Form, ModularMultiplier, SIDE};
@@ -73,7 +74,8 @@ impl ModularMultiplier {
         self.stage(Samples::X, stage(true, Multiplicand::Last))
     }
 
-    /// A stage: a group enters the unit every four cycles, and its results are written 22 cycles after its last cycle there.
+    /// A stage: a group enters the unit every four cycles, and its results are written 22 cycles after its
+    /// last cycle there.
     fn stage(&mut self, samples: Samples, stage: Stage) -> Result<(), Error> {
         let (first, mut under_way) = (self.cycle, VecDeque::new());
         for cycle in first..first + CYCLES * SIDE as u64 + LATENCY {

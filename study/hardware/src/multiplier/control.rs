@@ -70,7 +70,8 @@ impl Multiplier {
         }
     }
 
-    /// The action after the stage of number `stage`. After the last one the results are given out, and the next product may begin.
+    /// The action after the stage of number `stage`. After the last one the results are given out, and the
+    /// next product may begin.
     fn after(&mut self, stage: usize, full: bool) -> Control {
         if stage + 1 < self.stages.len() {
             return Control::Run { stage: stage + 1, step: 0 };

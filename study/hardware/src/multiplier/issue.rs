@@ -9,8 +9,8 @@ use crate::stage::Place;
 use modmill_core::goldilocks::mul;
 
 impl Multiplier {
-    /// Issues step `step` of the stage of number `index`: reads the groups of all units. Returns the words that the
-    /// pipeline writes after its latency.
+    /// Issues step `step` of the stage of number `index`: reads the groups of all units. Returns the words
+    /// that the pipeline writes after its latency.
     pub(super) fn issue(&mut self, index: usize, step: usize) -> Result<Writes, Error> {
         let stage = self.stages[index];
         let mut groups = Vec::with_capacity(2);

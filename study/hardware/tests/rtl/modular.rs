@@ -137,7 +137,8 @@ fn verilated(tools: &Tools, digit_bits: u32, embedded: u32, mutant: Option<Mutan
     (Simulation::verilator(tools, "modular_tb", &defines, &files, &folder, false), folder)
 }
 
-/// Runs the script with ports that are always open or open at random, and compares results and cycles; `true` if all agree.
+/// Runs the script with ports that are always open or open at random, and compares results and cycles; `true`
+/// if all agree.
 fn agrees(simulation: &Simulation, digit_bits: u32, open: bool, folder: &Path) -> bool {
     let script = script(digit_bits);
     let mut random = Random::new(31);

@@ -152,7 +152,8 @@ fn verilated(
     (Simulation::verilator(tools, "multiplier_tb", &defines, &files, &folder, optimise), folder)
 }
 
-/// A stream of products of 3 Kbit, with open ports and with ports that open at random, in a simulator that knows unknown values.
+/// A stream of products of 3 Kbit, with open ports and with ports that open at random, in a simulator that
+/// knows unknown values.
 #[test]
 fn small_products_agree_in_every_cycle() {
     if Tools::find().is_none() {
@@ -211,7 +212,8 @@ fn every_mutant_of_the_machine_is_caught() {
     }
 }
 
-/// Products of 48 Kbit, whose rows the next product overwrites while they are read: the rows of every second product are in the opposite order.
+/// Products of 48 Kbit, whose rows the next product overwrites while they are read: the rows of every second
+/// product are in the opposite order.
 #[test]
 #[ignore = "takes a minute: study/rtl/check --full runs it"]
 fn the_order_of_rows_is_needed() {

@@ -1,4 +1,5 @@
-//! Netlists of standard cells, which `study/rtl/synthesise` writes, compared with the formulas that the RTL is compared with: mapping has kept the function.
+//! Netlists of standard cells, which `study/rtl/synthesise` writes, compared with the formulas that the RTL
+//! is compared with: mapping has kept the function.
 
 use crate::simulator::Simulation;
 use crate::tools::{Tools, scratch, workspace};
@@ -23,8 +24,8 @@ fn icarus(netlist: PathBuf, unit: &Unit, folder: &Path) -> (u64, u64) {
     (counts[0], counts[1])
 }
 
-/// Every netlist computes what its unit does, and a netlist with one wrong cell does not. `MODMILL_RTL_NETLISTS` names the folder of
-/// `study/rtl/synthesise`.
+/// Every netlist computes what its unit does, and a netlist with one wrong cell does not.
+/// `MODMILL_RTL_NETLISTS` names the folder of `study/rtl/synthesise`.
 #[test]
 #[ignore = "needs netlists: study/rtl/check --full runs it"]
 fn netlists_are_right() {

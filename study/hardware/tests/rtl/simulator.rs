@@ -24,7 +24,8 @@ impl Simulation {
         Self { program: "vvp".into(), first: Some(out) }
     }
 
-    /// Builds `top` with Verilator in `folder`. `optimise` is for long simulations: its C++ takes longer to compile.
+    /// Builds `top` with Verilator in `folder`. `optimise` is for long simulations: its C++ takes longer to
+    /// compile.
     pub(crate) fn verilator(
         tools: &Tools,
         top: &str,

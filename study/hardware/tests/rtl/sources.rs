@@ -14,7 +14,8 @@ pub(crate) struct Mutant {
     pub(crate) to: &'static str,
 }
 
-/// The files of the multiplier and `more` in the order in which they are read, with `mutant`'s file changed in a copy under `folder`.
+/// The files of the multiplier and `more` in the order in which they are read, with `mutant`'s file changed
+/// in a copy under `folder`.
 pub(crate) fn files(more: &[&str], mutant: Option<Mutant>, folder: &Path) -> Vec<PathBuf> {
     mutated(&list(more), mutant, folder)
 }

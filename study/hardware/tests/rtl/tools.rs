@@ -10,8 +10,8 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// The tools that `study/rtl/install` installs, or `None` after a line that says what is left out. With `MODMILL_REQUIRE_RTL` set, missing
-    /// tools are a failure.
+    /// The tools that `study/rtl/install` installs, or `None` after a line that says what is left out. With
+    /// `MODMILL_REQUIRE_RTL` set, missing tools are a failure.
     pub(crate) fn find() -> Option<Self> {
         let folder = std::env::var_os("MODMILL_RTL_TOOLS")
             .map_or_else(|| workspace().join("target/rtl/tools"), PathBuf::from);

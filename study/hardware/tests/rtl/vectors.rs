@@ -20,7 +20,8 @@ impl Random {
     }
 }
 
-/// A word that is hard as often as it is random: ends of ranges, words around p, long runs of equal bits. Not always below p.
+/// A word that is hard as often as it is random: ends of ranges, words around p, long runs of equal bits. Not
+/// always below p.
 pub(crate) fn hard_word(random: &mut Random) -> u64 {
     let word = random.next();
     match random.next() % 10 {

@@ -24,7 +24,8 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures all operations. `progress` is told how far the generation of keys is, and `done` what was measured.
+    /// Measures all operations. `progress` is told how far the generation of keys is, and `done` what was
+    /// measured.
     pub fn run(
         &self,
         progress: &mut dyn FnMut(Progress),

@@ -1,4 +1,5 @@
-//! The times of products of a matrix of long integers in residues with vectors, which are the encryption of leveled LWE.
+//! The times of products of a matrix of long integers in residues with vectors, which are the encryption of
+//! leveled LWE.
 
 use super::{FheRecord, timed};
 use modmill::{
@@ -30,7 +31,8 @@ pub struct Bench<'a> {
 const CHECKED: usize = 2;
 
 impl Bench<'_> {
-    /// Measures products with vectors of bits and of integers, one vector and many. `done` is told what was measured.
+    /// Measures products with vectors of bits and of integers, one vector and many. `done` is told what was
+    /// measured.
     pub fn run(&self, mut done: impl FnMut(FheRecord)) -> Result<(), Error> {
         let moduli = ResidueModuli::largest(self.moduli)?;
         let source = SeededRows::new(&moduli, self.rows, self.columns, [42; 32])?;

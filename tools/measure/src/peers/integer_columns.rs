@@ -118,8 +118,8 @@ impl<L: Integers> Worker for Columns<'_, L> {
         for item in items {
             let (answer, product) = (&raw mut self.answers[item].raw, &raw mut self.product.raw);
             let numbers = item * BLOCK..self.a.len().min((item + 1) * BLOCK);
-            // SAFETY: `import` made all of these numbers. Those that are written to are not shared, and the modulus is not
-            // zero.
+            // SAFETY: `import` made all of these numbers. Those that are written to are not shared, and the
+            // modulus is not zero.
             unsafe {
                 match self.op {
                     ColumnOp::PowFixedBase | ColumnOp::PowFixedBaseVartime => {

@@ -106,8 +106,8 @@ impl<L: Integers> Worker for Numbers<'_, L> {
             let (a, b) = (&raw const self.a[item].raw, &raw const self.b[item].raw);
             let modulus = &raw const self.moduli[item].raw;
             let (answer, product) = (&raw mut self.answers[item].raw, &raw mut self.product.raw);
-            // SAFETY: `import` made all of these numbers. The two that are written to are not shared, and moduli
-            // are not zero.
+            // SAFETY: `import` made all of these numbers. The two that are written to are not shared, and
+            // moduli are not zero.
             unsafe {
                 match self.op {
                     Op::Mul => mul(answer, a, b),

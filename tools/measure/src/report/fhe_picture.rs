@@ -4,10 +4,12 @@ use super::chart::{Lines, Series, picture};
 use super::{distinct, threads_label};
 use crate::fhe::FheRecord;
 
-/// The lines of a plot: its title, and for each line the operation, whether a single item is meant, and the name.
+/// The lines of a plot: its title, and for each line the operation, whether a single item is meant, and the
+/// name.
 type Plot = (&'static str, &'static [(&'static str, bool, &'static str)]);
 
-/// The plots, each with its title and the operations that it draws. Each has few lines, which can be told apart.
+/// The plots, each with its title and the operations that it draws. Each has few lines, which can be told
+/// apart.
 const PLOTS: [Plot; 3] = [
     (
         "keys and recryption",
@@ -39,8 +41,8 @@ const PLOTS: [Plot; 3] = [
     ),
 ];
 
-/// Milliseconds for each item by size as a picture of its own, with plots for each backend and number of threads. Of several
-/// batches of an operation the largest is drawn, or the single item.
+/// Milliseconds for each item by size as a picture of its own, with plots for each backend and number of
+/// threads. Of several batches of an operation the largest is drawn, or the single item.
 #[must_use]
 pub fn fhe_picture(records: &[FheRecord]) -> String {
     let mut plots = Vec::new();

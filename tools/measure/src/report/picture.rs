@@ -4,8 +4,8 @@ use super::chart::{Lines, Series, picture};
 use super::{distinct, threads_label};
 use crate::record::Record;
 
-/// Throughput and latency by batch size as a picture of its own, with two plots for each operation, length and number of
-/// threads.
+/// Throughput and latency by batch size as a picture of its own, with two plots for each operation, length
+/// and number of threads.
 #[must_use]
 pub fn batches_picture(records: &[Record]) -> String {
     let mut plots = Vec::new();

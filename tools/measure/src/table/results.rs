@@ -16,8 +16,9 @@ pub(crate) fn peers(records: &[Record]) -> Vec<String> {
     labels
 }
 
-/// The rate of a record divided by the rate of a peer at the same point. One thread is compared by processor time, which
-/// other work on the machine hardly changes; several threads, which may wait for each other, by their median slices.
+/// The rate of a record divided by the rate of a peer at the same point. One thread is compared by processor
+/// time, which other work on the machine hardly changes; several threads, which may wait for each other, by
+/// their median slices.
 pub(crate) fn ratio(record: &Record, peer: &str, records: &[Record]) -> Option<f64> {
     let matches = |other: &&Record| other.same_point(record) && other.peer_label().as_deref() == Some(peer);
     let other = records.iter().find(matches)?;

@@ -10,7 +10,8 @@ pub(super) type Path = Vec<String>;
 pub(super) struct Source {
     /// Paths outside of imports.
     pub(super) paths: Vec<Path>,
-    /// The names that imports bring into the file, and their paths. `*` ends the path of everything in a module.
+    /// The names that imports bring into the file, and their paths. `*` ends the path of everything in a
+    /// module.
     pub(super) imports: Vec<(String, Path)>,
     /// The modules that are compiled for tests alone.
     pub(super) test_modules: BTreeSet<String>,

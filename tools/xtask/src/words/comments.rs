@@ -153,7 +153,8 @@ fn raw_string_end(text: &str) -> Option<String> {
     after[hashes..].starts_with('"').then(|| format!("\"{}", "#".repeat(hashes)))
 }
 
-/// Bytes of the character literal that `text` begins with; `None` where it begins with a lifetime or with no quote.
+/// Bytes of the character literal that `text` begins with; `None` where it begins with a lifetime or with no
+/// quote.
 fn character_length(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('\'')?;
     let first = inside.chars().next()?;

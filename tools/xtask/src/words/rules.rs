@@ -2,7 +2,8 @@
 
 use super::comments::Block;
 
-/// Words that begin a clause. A summary line that begins with one is a clause without a head, or reads like one.
+/// Words that begin a clause. A summary line that begins with one is a clause without a head, or reads like
+/// one.
 const CLAUSES: [&str; 6] = ["What", "Where", "Who", "Which", "Those", "When"];
 
 /// Phrases that no comment uses, each with the advice that is given.

@@ -26,8 +26,8 @@ pub(super) fn wrap(source: &str, language: Language) -> String {
     text
 }
 
-/// The paragraphs with a line that is too wide and need not be so. Code, tables, headings, links' targets, drawings and
-/// comments behind code are left as they are.
+/// The paragraphs with a line that is too wide and need not be so. Code, tables, headings, links' targets,
+/// drawings and comments behind code are left as they are.
 pub(super) fn changes(source: &str, language: Language) -> Vec<Change> {
     let lines: Vec<&str> = source.lines().collect();
     let is_alone = |block: &Block| block.stands_alone && block.marker.starts_with("//");
@@ -110,7 +110,8 @@ fn is_marker(text: &str) -> bool {
     is_number || ["+", "=", "#", "|", ">"].contains(&first)
 }
 
-/// A paragraph in lines of at most `width` columns where its words allow it; `None` where its code spans are odd.
+/// A paragraph in lines of at most `width` columns where its words allow it; `None` where its code spans are
+/// odd.
 fn fill(paragraph: &[&str], width: usize) -> Option<Vec<String>> {
     let text = paragraph.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
     let hang = " ".repeat(hang(paragraph[0]));
@@ -137,8 +138,8 @@ fn cannot_begin_a_line(word: &str) -> bool {
     is_marker(word) || ["*", "-"].contains(&word) || word.starts_with("```")
 }
 
-/// The words of a text that lines may be broken between. Text between backticks is one word, and so is a word with the
-/// next one if that one cannot begin a line; `None` where a backtick has no partner.
+/// The words of a text that lines may be broken between. Text between backticks is one word, and so is a word
+/// with the next one if that one cannot begin a line; `None` where a backtick has no partner.
 fn unbroken_words(text: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut in_code = false;

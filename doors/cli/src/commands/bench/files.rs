@@ -81,7 +81,8 @@ struct Inputs<'a> {
 }
 
 impl FileBench<'_> {
-    /// Measures every operation, length and format. `measuring` learns what comes next, and `done` what was measured.
+    /// Measures every operation, length and format. `measuring` learns what comes next, and `done` what was
+    /// measured.
     pub(super) fn run(
         &self,
         measuring: impl Fn(String),
@@ -117,7 +118,8 @@ impl FileBench<'_> {
             request if op.is_power() => request.exponents_of(point.exponent_bits),
             request => request,
         };
-        // Steady rates are measured: what has to be compiled is compiled before, for all records and for a chunk of them.
+        // Steady rates are measured: what has to be compiled is compiled before, for all records and for a
+        // chunk of them.
         let lengths = (point.bits, point.exponent_bits);
         let chunk = FileInputs::count_for(self.engine, op, lengths, records::CHUNK_TIME, LEAST_RECORDS)?;
         for count in [count, chunk.min(count)] {

@@ -63,7 +63,8 @@ pub(crate) struct Bench {
     /// Schemes, all by default
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',', ignore_case = true)]
     scheme: Vec<Measured>,
-    /// Parameters of Gentry and Halevi's scheme: toy, small, medium, large, or a setting such as n=64,t=380,sec=72
+    /// Parameters of Gentry and Halevi's scheme: toy, small, medium, large, or a setting such as
+    /// n=64,t=380,sec=72
     ///
     /// Given several times, all of them are measured.
     #[arg(long, value_name = "NAME", default_value = "toy", value_parser = parse_setting)]

@@ -1,4 +1,5 @@
-//! Bits as text and as numbers. In text the first character is the highest bit; in memory the lowest bit is the first.
+//! Bits as text and as numbers. In text the first character is the highest bit; in memory the lowest bit is
+//! the first.
 
 use zeroize::Zeroizing;
 

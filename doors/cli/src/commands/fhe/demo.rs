@@ -90,7 +90,8 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Encrypts words (name, value, width), computes an expression of them, and decrypts the answer, with all steps shown.
+    /// Encrypts words (name, value, width), computes an expression of them, and decrypts the answer, with all
+    /// steps shown.
     fn play(&self, text: &str, words: &[(&str, u128, usize)]) -> Result<String, Failure> {
         let usage = |reason: String| Failure::Usage(reason);
         let start = Instant::now();

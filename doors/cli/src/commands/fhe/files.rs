@@ -6,7 +6,8 @@ use modmill::Engine;
 use modmill_fhe::gentry_halevi::{Ciphertexts, GentryHalevi, PublicKey, StoredError};
 use std::path::Path;
 
-/// The value of an option that names a file. Standard input and output are none: keys and ciphertexts have megabytes.
+/// The value of an option that names a file. Standard input and output are none: keys and ciphertexts have
+/// megabytes.
 pub(super) fn file_name(text: &str) -> Result<String, String> {
     match text {
         "" | STANDARD => Err("name a file; standard input and output are not used".to_owned()),

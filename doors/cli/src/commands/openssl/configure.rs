@@ -10,8 +10,8 @@ const SYSTEM: &str = "/etc/ssl/openssl.cnf";
 
 /// Writes a configuration file for OpenSSL that loads modmill's provider
 ///
-/// A program uses the file if the variable OPENSSL_CONF names it. RSA goes to modmill's provider, everything else to OpenSSL's
-/// default provider. The options of another file, usually the system's, stay in effect.
+/// A program uses the file if the variable OPENSSL_CONF names it. RSA goes to modmill's provider, everything
+/// else to OpenSSL's default provider. The options of another file, usually the system's, stay in effect.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Configure {
     /// The provider's library, libmodmill_openssl.so

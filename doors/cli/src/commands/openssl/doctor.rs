@@ -8,8 +8,9 @@ use std::process::{Command, Output, Stdio};
 
 /// Proves that OpenSSL's programs compute RSA by modmill's provider
 ///
-/// OpenSSL skips a provider that it cannot load without a word. The doctor loads the configuration with the program openssl, signs and
-/// verifies, and reads from the provider how many operations it computed and in how many batches. The status is 1 if a check fails.
+/// OpenSSL skips a provider that it cannot load without a word. The doctor loads the configuration with the
+/// program openssl, signs and verifies, and reads from the provider how many operations it computed and in
+/// how many batches. The status is 1 if a check fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     /// The configuration file [default: the one that OPENSSL_CONF names, or OpenSSL's own]
@@ -90,7 +91,8 @@ impl Patient<'_> {
         command.output().map_err(|error| Failure::file("run", &name.to_string_lossy(), &error))
     }
 
-    /// Runs a command that has to succeed. Returns the operations and batches that the provider computed, if it did.
+    /// Runs a command that has to succeed. Returns the operations and batches that the provider computed, if
+    /// it did.
     fn expect<const N: usize>(
         &self,
         what: &str,

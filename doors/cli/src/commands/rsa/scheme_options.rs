@@ -117,8 +117,8 @@ impl EncryptionOptions {
     }
 }
 
-/// Refuses options that have no effect. `options` are names and whether they were given; `needs` is the option
-/// that gives them an effect.
+/// Refuses options that have no effect. `options` are names and whether they were given; `needs` is the
+/// option that gives them an effect.
 fn check_unused(options: &[(&str, bool)], needs: &str) -> Result<(), Failure> {
     match options.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),

@@ -26,7 +26,8 @@ pub(super) struct Create {
     /// The name of the principal, for policies, limits and the audit log
     #[arg(long)]
     name: String,
-    /// The rights of the credential: kms, transit, bulk, issue, watch; or none, for key policies and grants alone
+    /// The rights of the credential: kms, transit, bulk, issue, watch; or none, for key policies and grants
+    /// alone
     #[arg(long, value_name = "LIST", default_value = "kms,transit,bulk", value_parser = parse_rights)]
     allow: Rights,
     /// Print JSON

@@ -1,7 +1,7 @@
 //! Lines on standard error.
 //!
-//! A thread of its own writes them. Whoever logs waits for nothing: if standard error cannot be written, or is read too slowly,
-//! lines are lost and counted ([`modmill_server::log`]).
+//! A thread of its own writes them. Whoever logs waits for nothing: if standard error cannot be written, or
+//! is read too slowly, lines are lost and counted ([`modmill_server::log`]).
 
 use crate::failure::Failure;
 use modmill_server::log;

@@ -78,7 +78,8 @@ fn moduli_of_the_usual_lengths_can_be_merged() {
             let constants = ModulusConstants::new(&bases, &limbs).unwrap();
             let merged = Merged::new(&bases, &limbs, &constants).expect("the bounds hold");
             assert!(merged.bounds().holds());
-            // The result of a product does not exceed its input, and the quotient is the one of the plain matrices.
+            // The result of a product does not exceed its input, and the quotient is the one of the plain
+            // matrices.
             let state = &merged.bounds().ranges.xi_a;
             assert!(state.iter().zip(&bases.bounds().ranges.xi_a).all(|(merged, plain)| merged <= plain));
             assert_eq!(merged.bounds().quotient.weights, bases.quotient().weights, "{bits} bits");

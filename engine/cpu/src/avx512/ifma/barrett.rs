@@ -1,13 +1,14 @@
-//! Remainders of plain numbers by a reciprocal of the modulus (Barrett 1986). The derivation is in `docs/algorithms/ifma.md`.
+//! Remainders of plain numbers by a reciprocal of the modulus (Barrett 1986). The derivation is in
+//! `docs/algorithms/ifma.md`.
 //!
 //! ```text
 //! q = floor(floor(t / 2^(52 (n - 3))) m / 2^(52 (n + 4)))      m = 2^52 floor(R^2 / N), R = 2^(52 n)
 //! r = t - q N mod R
 //! ```
 //!
-//! Of the first product only the upper columns are needed, and of the second only the lower ones. Either half of a product is the full product
-//! of half the length, by Karatsuba's method, and two such halves of the products across. For long moduli [`cyclic`] finds r with fewer products
-//! of digits.
+//! Of the first product only the upper columns are needed, and of the second only the lower ones. Either half
+//! of a product is the full product of half the length, by Karatsuba's method, and two such halves of the
+//! products across. For long moduli [`cyclic`] finds r with fewer products of digits.
 #![allow(unsafe_code)]
 
 use super::columns::{BLOCK, block};
@@ -22,13 +23,14 @@ pub(super) const ABOVE: usize = cyclic::ABOVE;
 
 /// Columns of working memory that [`remainder`] needs besides the dividend, for a modulus of `n` digits.
 pub(super) fn scratch(n: usize) -> usize {
-    // The upper product, and what its parts need: at most as much as a full product. Then the lower product, which needs as much, or the remainder
-    // in a ring.
+    // The upper product, and what its parts need: at most as much as a full product. Then the lower product,
+    // which needs as much, or the remainder in a ring.
     let m = n + RECIPROCAL;
     2 * m + ABOVE + (n + BLOCK + product_scratch(m)).max(cyclic::scratch(n))
 }
 
-/// Lines of the constants of [`remainder`]: the reciprocal, and the images of the modulus in a ring if it is long.
+/// Lines of the constants of [`remainder`]: the reciprocal, and the images of the modulus in a ring if it is
+/// long.
 pub(super) fn constants(n: usize) -> usize {
     n + RECIPROCAL + cyclic::lines(n)
 }
@@ -48,8 +50,9 @@ pub(super) unsafe fn complete(modulus: *const V, n: usize, constants: *mut V) {
 /// Writes `t mod N`, below `1.07 N`, to `out`.
 ///
 /// # Safety
-/// N has `n >= 3` digits and more than `52 (n - 1) - 4` bits. `t` has the `2 n` columns of a number below `R^2 / 16`, and [`ABOVE`] columns above them.
-/// `constants` are the `n + RECIPROCAL` digits of `2^52 floor(R^2 / N)`, and the images of N. `out` has `n` digits, and `space` has `scratch(n)` columns.
+/// N has `n >= 3` digits and more than `52 (n - 1) - 4` bits. `t` has the `2 n` columns of a number below
+/// `R^2 / 16`, and [`ABOVE`] columns above them. `constants` are the `n + RECIPROCAL` digits of
+/// `2^52 floor(R^2 / N)`, and the images of N. `out` has `n` digits, and `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn remainder(
     t: *mut V,
@@ -61,7 +64,8 @@ pub(super) unsafe fn remainder(
 ) {
     let m = n + RECIPROCAL;
     let mask = _mm512_set1_epi64((1 << 52) - 1);
-    // SAFETY: required of the caller. The n + 1 digits of the quotient are columns m + 1 to m + n + 1 of the upper product, which has 2 m.
+    // SAFETY: required of the caller. The n + 1 digits of the quotient are columns m + 1 to m + n + 1 of the
+    // upper product, which has 2 m.
     unsafe {
         let (upper, rest) = (space, space.add(2 * m + ABOVE));
         tile::normalize(t, 2 * n);
@@ -88,14 +92,16 @@ fn guard(n: usize) -> usize {
     n.min(BLOCK)
 }
 
-/// Columns `n - guard(n)..2 n` of `x y`, without the products of digits i and j with `i + j < n - 1`, or with some of them. So the value of these
-/// columns is less than that of all columns by less than n units of column n.
+/// Columns `n - guard(n)..2 n` of `x y`, without the products of digits i and j with `i + j < n - 1`, or with
+/// some of them. So the value of these columns is less than that of all columns by less than n units of
+/// column n.
 ///
 /// # Safety
 /// `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `karatsuba::scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn multiply_upper(x: *const V, y: *const V, n: usize, t: *mut V, space: *mut V) {
-    // SAFETY: required of the caller. A block of R rows begins at column n - R, and its last column is below 2 n.
+    // SAFETY: required of the caller. A block of R rows begins at column n - R, and its last column is below
+    // 2 n.
     unsafe {
         let guard = guard(n);
         if n < PRODUCT {
@@ -113,7 +119,8 @@ unsafe fn multiply_upper(x: *const V, y: *const V, n: usize, t: *mut V, space: *
         let h = n / 2;
         clear(t.add(n - guard), guard);
         multiply_part::<true>(x.add(h), y.add(h), n - h, t.add(2 * h), space);
-        // Across, h low digits of one factor meet the h top digits of the other; lower ones belong to columns that are left out.
+        // Across, h low digits of one factor meet the h top digits of the other; lower ones belong to columns
+        // that are left out.
         let across = self::guard(h);
         for (low, top) in [(x, y.add(n - h)), (y, x.add(n - h))] {
             multiply_upper(low, top, h, space, space.add(2 * h));
@@ -151,7 +158,8 @@ unsafe fn multiply_lower(x: *const V, y: *const V, n: usize, t: *mut V, space: *
     }
 }
 
-/// Resolves the carries of a part of a product if it is long, so that columns fit in their words. The tests verify the bound.
+/// Resolves the carries of a part of a product if it is long, so that columns fit in their words. The tests
+/// verify the bound.
 ///
 /// # Safety
 /// `t` has `n` columns.
@@ -195,7 +203,8 @@ mod tests {
     use modmill_core::KERNEL_MAX_BITS;
     use num_bigint::BigUint;
 
-    /// Every dividend of eight, with every modulus: the smallest and the longest ones, products, squares and numbers.
+    /// Every dividend of eight, with every modulus: the smallest and the longest ones, products, squares and
+    /// numbers.
     #[test]
     fn remainders_are_right_and_in_range() {
         let Some(token) = detect_ifma() else { return };
@@ -231,7 +240,8 @@ mod tests {
                             (&wide[lane] / &moduli[lane] * &moduli[lane] + seed).max(1u8.into()) - 1u8
                         })
                         .collect();
-                    // Multiples of what the ring of a long modulus is made of, and their neighbours, as quotients.
+                    // Multiples of what the ring of a long modulus is made of, and their neighbours, as
+                    // quotients.
                     let hard: Vec<_> = (0..LANES)
                         .map(|lane| {
                             let longest = (BigUint::from(1u8) << (2 * width - 4)) / &moduli[lane] - 1u8;

@@ -1,5 +1,6 @@
-//! The remainder `r = t - q N` of Barrett's division, found modulo `M = B^(4k) - 1`, where B is `2^52`. As r is below M, it is the only number in its
-//! range with this residue. The derivation is in `docs/algorithms/ifma.md`.
+//! The remainder `r = t - q N` of Barrett's division, found modulo `M = B^(4k) - 1`, where B is `2^52`. As r
+//! is below M, it is the only number in its range with this residue. The derivation is in
+//! `docs/algorithms/ifma.md`.
 //!
 //! With `X = B^k`, M is `(X^2 + 1) (X + 1) (X - 1)`, and by the Chinese remainder theorem `q N` is
 //!
@@ -9,7 +10,8 @@
 //! e = q N/4 mod X - 1,    d = q N/4 mod X + 1,    c = q N/2 mod X^2 + 1
 //! ```
 //!
-//! A residue is represented by its digits and a small number that is added to them. Half of a number modulo M is its rotation by one bit.
+//! A residue is represented by its digits and a small number that is added to them. Half of a number modulo M
+//! is its rotation by one bit.
 #![allow(unsafe_code)]
 
 use super::karatsuba::{multiply_part, scratch as product_scratch};
@@ -38,7 +40,8 @@ pub(super) fn scratch(n: usize) -> usize {
     12 * quarter(n) + product_scratch(2 * quarter(n))
 }
 
-/// The residues of a modulus: `N/2` modulo `X^2 + 1`, and `N/4` modulo `X + 1` and `X - 1`. The first two are digits, plus one in some lanes.
+/// The residues of a modulus: `N/2` modulo `X^2 + 1`, and `N/4` modulo `X + 1` and `X - 1`. The first two are
+/// digits, plus one in some lanes.
 struct Images {
     c: *const V,
     d: *const V,
@@ -100,8 +103,9 @@ pub(super) unsafe fn make_images(modulus: *const V, n: usize, out: *mut V) {
 /// Writes `t - q N`, which is not negative and below `1.07 N`, to `out`.
 ///
 /// # Safety
-/// `lines` are the images of a modulus of `n` digits below `2^(52 n) / 16`. `t` has `2 n` plain digits and [`ABOVE`] columns above them. `q` has `n + 1`
-/// plain digits and three columns above them. `out` has `n` digits, `space` has `scratch(n)` columns.
+/// `lines` are the images of a modulus of `n` digits below `2^(52 n) / 16`. `t` has `2 n` plain digits and
+/// [`ABOVE`] columns above them. `q` has `n + 1` plain digits and three columns above them. `out` has `n`
+/// digits, `space` has `scratch(n)` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) unsafe fn remainder(t: *mut V, q: *mut V, lines: *const V, n: usize, out: *mut V, space: *mut V) {
     let k = quarter(n);
@@ -113,8 +117,8 @@ pub(super) unsafe fn remainder(t: *mut V, q: *mut V, lines: *const V, n: usize, 
         let wrapped = if 4 * k == n { load(q.add(n)) } else { zero() };
         let images = Images::new(lines, k);
         let (c, d, e, rest) = (space, space.add(6 * k), space.add(9 * k), space.add(12 * k));
-        // X^2 + 1 is subtracted once and X + 1 twice: one or two from the digits, and as many from the carry. Then no carry is above zero, and
-        // minus the carry is added to the digits.
+        // X^2 + 1 is subtracted once and X + 1 twice: one or two from the digits, and as many from the carry.
+        // Then no carry is above zero, and minus the carry is added to the digits.
         let digit = |j: usize| load(q.add(j));
         let (one, two) = (_mm512_set1_epi64(1), _mm512_set1_epi64(2));
         let passed = resolve(c, 2 * k, minus(wrapped, one), |j| minus(digit(j), digit(j + 2 * k)));
@@ -151,8 +155,8 @@ unsafe fn resolve(out: *mut V, count: usize, mut passed: V, column: impl Fn(usiz
     passed
 }
 
-/// Returns `vector` unchanged. The optimiser does not see that, and so does not move the sum with a carry to the front of the sums that make a column, where
-/// every digit would wait for all of them.
+/// Returns `vector` unchanged. The optimiser does not see that, and so does not move the sum with a carry to
+/// the front of the sums that make a column, where every digit would wait for all of them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn opaque(mut vector: V) -> V {
@@ -163,12 +167,13 @@ fn opaque(mut vector: V) -> V {
     vector
 }
 
-/// The columns of the product of two residues modulo `B^count + 1`, if `NEGATIVE`, or `B^count - 1`. One residue is the digits at `x` plus `more`, the other
-/// the digits at `y` plus one in some lanes. The columns follow the digits at `x`.
+/// The columns of the product of two residues modulo `B^count + 1`, if `NEGATIVE`, or `B^count - 1`. One
+/// residue is the digits at `x` plus `more`, the other the digits at `y` plus one in some lanes. The columns
+/// follow the digits at `x`.
 ///
 /// # Safety
-/// `x` has `3 count` columns, of which `count` are plain digits. `y` has `count` plain digits, `space` has `karatsuba::scratch(count)` columns. `more` is
-/// below `2^52`, and `one` is empty unless `NEGATIVE`.
+/// `x` has `3 count` columns, of which `count` are plain digits. `y` has `count` plain digits, `space` has
+/// `karatsuba::scratch(count)` columns. `more` is below `2^52`, and `one` is empty unless `NEGATIVE`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn multiply<const NEGATIVE: bool>(
@@ -229,7 +234,8 @@ impl Columns {
         }
     }
 
-    /// How often M must be subtracted. The remainder is below `M / 14`, so that the two highest columns say it exactly.
+    /// How often M must be subtracted. The remainder is below `M / 14`, so that the two highest columns say
+    /// it exactly.
     ///
     /// # Safety
     /// There are 2 columns in a quarter at least.
@@ -321,7 +327,8 @@ pub(super) mod tests {
         } else {
             bounds.add(&above, 0)
         };
-        // Two halves of the product with a small number, the digits of the other factor, and what is added to the lowest column.
+        // Two halves of the product with a small number, the digits of the other factor, and what is added to
+        // the lowest column.
         bounds.add(&Bounds::new(count, 4), 0);
         bounds.subtract(&Bounds::new(count, 1), 0);
         bounds

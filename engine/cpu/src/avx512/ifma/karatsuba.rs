@@ -59,7 +59,8 @@ pub(super) unsafe fn square(x: *const V, n: usize, t: *mut V, space: *mut V) {
     }
 }
 
-/// The columns of `x y` for numbers of the same length. If they are `PLAIN`, there is nothing above bit 51 of their words.
+/// The columns of `x y` for numbers of the same length. If they are `PLAIN`, there is nothing above bit 51 of
+/// their words.
 ///
 /// # Safety
 /// `x` and `y` have `n` digits, `t` has `2 n` columns, `space` has `scratch(n)` columns.

@@ -1,10 +1,10 @@
-//! Two numbers at a time, for batches that would leave most lanes of the IFMA kernel empty, such as the two powers of one RSA
-//! signature. A vector holds four digits of both numbers, so that a product has a fourth of the instructions.
-//! `docs/algorithms/ifma.md` has the derivation.
+//! Two numbers at a time, for batches that would leave most lanes of the IFMA kernel empty, such as the two
+//! powers of one RSA signature. A vector holds four digits of both numbers, so that a product has a fourth of
+//! the instructions. `docs/algorithms/ifma.md` has the derivation.
 //!
-//! A product takes one digit of `y` at a time. A step adds `x y_i` and the multiple `q N` that makes the lowest digit zero, and
-//! moves all digits down by one place ([Montgomery 1985], digit by digit). Only `q` depends on the step before. Everything that
-//! does not depend on `q` is computed at the same time.
+//! A product takes one digit of `y` at a time. A step adds `x y_i` and the multiple `q N` that makes the
+//! lowest digit zero, and moves all digits down by one place ([Montgomery 1985], digit by digit). Only `q`
+//! depends on the step before. Everything that does not depend on `q` is computed at the same time.
 #![allow(unsafe_code)]
 
 use super::tile::{V, for_rows, high, low, plus, unroll, zero};
@@ -25,7 +25,8 @@ const DIGITS: usize = WORDS / LANES;
 /// The most vectors of a number.
 const MOST: usize = 12;
 
-// A digit receives four halves of products below 2^52 and a carry in each step, and there are as many steps as digits.
+// A digit receives four halves of products below 2^52 and a carry in each step, and there are as many steps
+// as digits.
 const _: () = assert!(5 * DIGITS * MOST <= 1 << 12);
 
 /// The kernel for two odd moduli.
@@ -76,8 +77,8 @@ impl Kernel for Pair {
         assert!(x.len() == words && y.len() == words && scratch.len() >= Self::scratch_words(self.digits));
         scratch[..words].copy_from_slice(y);
         scratch[words..words + LANES].fill(0);
-        // SAFETY: the token proved AVX-512 IFMA when this kernel was created, the sizes were checked, and N is the number of
-        // vectors of `digits` digits.
+        // SAFETY: the token proved AVX-512 IFMA when this kernel was created, the sizes were checked, and N
+        // is the number of vectors of `digits` digits.
         for_rows!(self.digits.div_ceil(DIGITS), N => unsafe {
             let product = self.product::<N>(&load::<N>(x), scratch);
             store(x, &product);
@@ -116,8 +117,8 @@ impl Pair {
     /// `x <- x^2 / R`, repeated `times` times.
     ///
     /// # Safety
-    /// The processor has IFMA, N is the number of vectors of a number, and `x` and `scratch` have the lengths that
-    /// [`Kernel::square`] asks for.
+    /// The processor has IFMA, N is the number of vectors of a number, and `x` and `scratch` have the lengths
+    /// that [`Kernel::square`] asks for.
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn squares<const N: usize>(&self, x: &mut [u64], times: u32, scratch: &mut [u64]) {
         let words = x.len();
@@ -133,10 +134,12 @@ impl Pair {
         }
     }
 
-    /// `x y / R`, below `x y / R + N`. Only the lower 52 bits of a word count, in the factors and in the answer.
+    /// `x y / R`, below `x y / R + N`. Only the lower 52 bits of a word count, in the factors and in the
+    /// answer.
     ///
     /// # Safety
-    /// The processor has IFMA, the numbers have N vectors, and `y` has a digit zero above those of the number.
+    /// The processor has IFMA, the numbers have N vectors, and `y` has a digit zero above those of the
+    /// number.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn product<const N: usize>(&self, x: &[V; N], y: &[u64]) -> [V; N] {
@@ -160,7 +163,8 @@ impl Pair {
                 lower[J] = low(sums[J], modulus[J], quotient);
                 upper[J] = high(known, modulus[J], quotient);
             });
-            // The lowest digit is a multiple of 2^52, and what it carries belongs to the one that takes its place.
+            // The lowest digit is a multiple of 2^52, and what it carries belongs to the one that takes its
+            // place.
             upper[0] = plus(upper[0], _mm512_maskz_srli_epi64::<WIDTH>(0b11, lower[0]));
             unroll!(J < N, {
                 let above = if J + 1 < N { lower[(J + 1) % N] } else { zero() };
@@ -174,9 +178,9 @@ impl Pair {
 
 /// Passes on the carries of digits below `2^63`. The lower 52 bits of a word are then a digit of the number.
 ///
-/// After a first pass a digit is below `2^52 + 2^12` and carries one at most. A digit that has all ones passes a carry on. These
-/// carries are found by one addition for each number, in which the digits are bits: the bits of the other number are ones, and
-/// let a carry through.
+/// After a first pass a digit is below `2^52 + 2^12` and carries one at most. A digit that has all ones
+/// passes a carry on. These carries are found by one addition for each number, in which the digits are bits:
+/// the bits of the other number are ones, and let a carry through.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn carried<const N: usize>(sums: &[V; N]) -> [V; N] {
@@ -187,7 +191,8 @@ fn carried<const N: usize>(sums: &[V; N]) -> [V; N] {
         let carries = _mm512_alignr_epi64::<6>(_mm512_srli_epi64::<WIDTH>(sums[J]), below);
         digits[J] = plus(_mm512_and_si512(sums[J], ones), carries);
     });
-    // From the highest vector down: bits that are put in place one by one are gathered by slower vector instructions.
+    // From the highest vector down: bits that are put in place one by one are gathered by slower vector
+    // instructions.
     let (mut full, mut ready) = (0u128, 0u128);
     unroll!(J < N, {
         let vector = digits[(N - 1 - J) % N];
@@ -210,7 +215,8 @@ fn carried<const N: usize>(sums: &[V; N]) -> [V; N] {
 /// Reads one table entry for each number. Every entry is loaded, whatever the indices are.
 ///
 /// # Safety
-/// The processor has AVX-512F, `out` has N vectors, the table has whole entries of that length, and there are two indices.
+/// The processor has AVX-512F, `out` has N vectors, the table has whole entries of that length, and there are
+/// two indices.
 #[target_feature(enable = "avx512f,avx512ifma")]
 unsafe fn select<const N: usize>(table: &[u64], indices: &[u64], out: &mut [u64]) {
     // SAFETY: required of the caller.

@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreePrimes<A: Arithmetic>(pub(crate) A::Token);
 
-/// The digit lengths of plain transforms in bits. The shortest serve sums of very many products, and rings of some lengths.
+/// The digit lengths of plain transforms in bits. The shortest serve sums of very many products, and rings of
+/// some lengths.
 const LENGTHS: RangeInclusive<u32> = 32..=64;
 
 /// The largest number of products of two digits of `bits` bits whose sum is below `63/64 P`, so that the
@@ -39,7 +40,8 @@ const _: () = assert!(most_terms(64) >= 2 << (OFFSET - 128));
 // Digits of 60 bits serve products of up to `2^34` bits, and digits of 59 bits serve rings of as many bits.
 const _: () = assert!(60 * most_terms(60) >= TRANSFORM_MAX_BITS as u128);
 const _: () = assert!(59 * most_signed_terms(59) >= 2 * TRANSFORM_MAX_BITS as u128);
-// Such blocks have at most `5 * 2^23` points, in rows of at most `2^25`; rows modulo `y^len + 1` need roots of order `2 len`.
+// Such blocks have at most `5 * 2^23` points, in rows of at most `2^25`; rows modulo `y^len + 1` need roots
+// of order `2 len`.
 const _: () = assert!((59 * LANES * 5) << (TWO_POWER - 3) >= TRANSFORM_MAX_BITS);
 
 impl<A: Arithmetic> scheme::NttScheme<COUNT> for ThreePrimes<A> {

@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 /// Bits of the longest digits.
 pub(super) const DIGIT: u32 = 62;
 
-/// The largest number of products of two digits whose sum a coefficient holds. Twice as many are below `2^147`, which
-/// is below 63/64 P, since P is above `2^148`.
+/// The largest number of products of two digits whose sum a coefficient holds. Twice as many are below
+/// `2^147`, which is below 63/64 P, since P is above `2^148`.
 pub(super) const MOST_TERMS: u128 = 1 << (146 - 2 * DIGIT);
 
 const _: () = assert!(MOST_TERMS >= 3 << ROOTS_OF_TWO);

@@ -17,7 +17,8 @@ const CORRECTIONS: u64 = 3;
 const SHORT_CORRECTIONS: u64 = 5;
 
 impl BarrettDivisor {
-    /// Divides a number of n + 1 limbs below `d B`. The remainder replaces its lower n limbs. The quotient goes to `digits`.
+    /// Divides a number of n + 1 limbs below `d B`. The remainder replaces its lower n limbs. The quotient
+    /// goes to `digits`.
     ///
     /// With the reciprocal `B^n + m'`, the estimate `x_n + x_n m' / B^n` is too small by less than one for
     /// each of three omitted terms: `x_n` times the lower limbs of m', the lower limbs of x, and their
@@ -36,8 +37,8 @@ impl BarrettDivisor {
         }
     }
 
-    /// The remainder of a number x below `d B^k`, with k limbs above the lower n, in at least n limbs. The quotient goes
-    /// to `digits`, as far as they reach.
+    /// The remainder of a number x below `d B^k`, with k limbs above the lower n, in at least n limbs. The
+    /// quotient goes to `digits`, as far as they reach.
     pub(super) fn step(&self, x: &[u64], digits: Option<&mut [u64]>) -> Limbs {
         let n = self.limbs();
         let mut product = limbs_with_room(x.len());
@@ -67,8 +68,8 @@ impl BarrettDivisor {
                     fold_minus(shares, above);
                     let carry = shares.pass(|first, y| difference(first, y, low, high));
                     fold_minus(shares, carry);
-                    // The remainder exceeds the number modulo `2^s - 1` by a small multiple of that, which the lowest limb
-                    // shows.
+                    // The remainder exceeds the number modulo `2^s - 1` by a small multiple of that, which
+                    // the lowest limb shows.
                     let times = i128::from(shares.limb(0).wrapping_sub(lowest));
                     let carry = shares.add(-times);
                     self.subtract_fitting(shares, times + carry, CORRECTIONS)
@@ -84,8 +85,8 @@ impl BarrettDivisor {
         rest
     }
 
-    /// Subtracts the divisor as often as it fits, at most `times` times, and returns how often that is. `above` is the part
-    /// of the number above its shares.
+    /// Subtracts the divisor as often as it fits, at most `times` times, and returns how often that is.
+    /// `above` is the part of the number above its shares.
     fn subtract_fitting(&self, number: &mut Shares<'_>, above: i128, times: u64) -> u64 {
         let (d, n) = (&self.normalised[..], self.limbs());
         // The estimate divides the top limbs of the number by the top limb of d plus one. It is exact or one
@@ -106,8 +107,8 @@ impl BarrettDivisor {
     }
 }
 
-/// `y <- low + high - y` for the limbs of three numbers from `first` on, and the carry out of it. Neither `low` nor `high` is
-/// longer than the number of y.
+/// `y <- low + high - y` for the limbs of three numbers from `first` on, and the carry out of it. Neither
+/// `low` nor `high` is longer than the number of y.
 fn difference(first: usize, y: &mut [u64], low: &[u64], high: &[u64]) -> i128 {
     let borrow = sub_from(y, part_of(low, first, y.len()));
     let carry = add_assign(y, part_of(high, first, y.len()));

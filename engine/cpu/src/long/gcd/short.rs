@@ -1,6 +1,7 @@
 //! Divisors of short numbers by division steps, in time that depends on the numbers.
 //!
-//! They are faster than Lehmer's steps up to the threshold of half-gcd: these update the numbers half as often, but their matrices cost more.
+//! They are faster than Lehmer's steps up to the threshold of half-gcd: these update the numbers half as
+//! often, but their matrices cost more.
 
 use crate::inverse::divsteps::{BATCH, batch_vartime};
 use crate::inverse::signed::{negate_and_add, sign, update};

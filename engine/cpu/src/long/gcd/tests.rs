@@ -130,7 +130,8 @@ fn lehmer_stops_above_the_floor() {
     }
 }
 
-/// Every length of both numbers around a digit of division steps, with common factors, powers of two and equal numbers.
+/// Every length of both numbers around a digit of division steps, with common factors, powers of two and
+/// equal numbers.
 #[test]
 fn short_numbers_of_every_length() {
     let multiplier = Multiplier::detect(None)[0];

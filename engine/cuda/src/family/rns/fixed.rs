@@ -1,4 +1,5 @@
-//! Powers of one base modulo one number, in residues: the kernels, the table, and the sequence in which the kernels run.
+//! Powers of one base modulo one number, in residues: the kernels, the table, and the sequence in which the
+//! kernels run.
 #![allow(unsafe_code)] // launches kernels
 
 use super::calls::{ChooseCall, PowerCall};
@@ -14,9 +15,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Bytes of entries that are chosen before products multiply by them: about a dozen positions of a wave of 4096 bits.
+/// Bytes of entries that are chosen before products multiply by them: about a dozen positions of a wave of
+/// 4096 bits.
 const CHOSEN_BYTES: usize = 256 << 20;
-/// Threads of a block that chooses, at most: kernels are compiled for blocks of the layout, and take no larger ones.
+/// Threads of a block that chooses, at most: kernels are compiled for blocks of the layout, and take no
+/// larger ones.
 const CHOOSING_BLOCK: u32 = 256;
 /// Shared memory of a block that chooses: what every device has without being asked.
 const CHOOSING_BYTES: usize = 48 << 10;
@@ -50,8 +53,9 @@ pub(crate) struct FixedWork {
 }
 
 impl FixedTable {
-    /// The table of a base whose powers `base^(d 2^(window j))` modulo `modulus` are the rows `powers`, row `j 2^window + d`; each row
-    /// has as many limbs as the modulus. `None` if the kernels do not serve the modulus.
+    /// The table of a base whose powers `base^(d 2^(window j))` modulo `modulus` are the rows `powers`, row
+    /// `j 2^window + d`; each row has as many limbs as the modulus. `None` if the kernels do not serve the
+    /// modulus.
     pub(crate) fn new(
         device: &Device,
         residues: Arc<Residues>,
@@ -127,7 +131,8 @@ impl FixedTable {
             ..PowerCall::default()
         };
         let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
-        // SAFETY: the kernel reads the tile of the modulus and the tiles of `count` numbers, and writes as many entries behind the tile.
+        // SAFETY: the kernel reads the tile of the modulus and the tiles of `count` numbers, and writes as
+        // many entries behind the tile.
         unsafe { residues.launch_tiles(&stream, &self.constants, entries, false, shape, call, &used)? };
         stream.synchronize()
     }
@@ -168,7 +173,8 @@ impl FixedTable {
         })
     }
 
-    /// Launches all kernels of a chunk of `count` items: the powers of the base to `exponents`, modulo `modulus`, into `results`.
+    /// Launches all kernels of a chunk of `count` items: the powers of the base to `exponents`, modulo
+    /// `modulus`, into `results`.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn launch(
         &self,
@@ -200,8 +206,8 @@ impl FixedTable {
                 tables: self.first_entry()?,
                 ..PowerCall::default()
             };
-            // SAFETY: the kernel reads the tile of the modulus, the tiles of `count` items and their chosen entries, and writes the
-            // tiles of the results.
+            // SAFETY: the kernel reads the tile of the modulus, the tiles of `count` items and their chosen
+            // entries, and writes the tiles of the results.
             unsafe {
                 residues.launch_tiles(stream, &self.constants, &self.power, false, shape, call, &used)?;
             }
@@ -241,8 +247,9 @@ impl FixedTable {
             rows: word(rows)?,
         };
         let shape = Shape { grid: positions * word(slices)?, block, shared_bytes: word(rows * row_bytes)? };
-        // SAFETY: the kernel takes this structure, reads the entries of `positions` positions and `count` exponents, keeps `rows` rows in
-        // shared memory, and writes an entry for every position and tile, for which the workspace has room.
+        // SAFETY: the kernel takes this structure, reads the entries of `positions` positions and `count`
+        // exponents, keeps `rows` rows in shared memory, and writes an entry for every position and tile, for
+        // which the workspace has room.
         unsafe { stream.launch(&self.choose, shape, &call, used) }
     }
 }

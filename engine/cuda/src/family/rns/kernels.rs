@@ -127,8 +127,8 @@ impl Residues {
         })
     }
 
-    /// The constants of a task for moduli of `limbs` limbs. `merged` is the one modulus of all items if it is worth
-    /// matrices of its own.
+    /// The constants of a task for moduli of `limbs` limbs. `merged` is the one modulus of all items if it is
+    /// worth matrices of its own.
     pub(crate) fn job_constants(
         &self,
         device: &Device,
@@ -204,8 +204,8 @@ impl Residues {
         self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
     }
 
-    /// Launches all kernels of a chunk. `power` is the task's own kernel; `blocks` is the number of its blocks and of
-    /// their threads.
+    /// Launches all kernels of a chunk. `power` is the task's own kernel; `blocks` is the number of its
+    /// blocks and of their threads.
     pub(crate) fn launch(
         &self,
         stream: &Stream,
@@ -255,7 +255,8 @@ impl Residues {
         self.leave(stream, work.tiles[2].address(), moduli, limbs, count, results, &used)
     }
 
-    /// Computes the tiles of moduli, with B^2 modulo each. One modulus of all items fills every row of a tile.
+    /// Computes the tiles of moduli, with B^2 modulo each. One modulus of all items fills every row of a
+    /// tile.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn set_up(
         &self,
@@ -283,7 +284,8 @@ impl Residues {
         let mut used: Vec<&Buffer> =
             used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
         used.extend(merged.iter().map(|merged| merged.tables.buffer()));
-        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count` rows.
+        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count`
+        // rows.
         unsafe { stream.launch(&self.radix, one_thread_each(call.count), &call, &used)? };
         let call = ConversionCall {
             input: moduli,
@@ -294,7 +296,8 @@ impl Residues {
             count: if is_shared { self.layout.tile_items() as u32 } else { count },
             ..self.conversion()
         };
-        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and flags.
+        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and
+        // flags.
         unsafe {
             stream.launch(&self.moduli, one_thread_each(2 * self.channels() * call.count), &call, &used)
         }
@@ -315,8 +318,8 @@ impl Residues {
         unsafe { stream.launch(&self.numbers, one_thread_each(self.channels() * count), &call, &used) }
     }
 
-    /// Computes powers or products of tiles, by the task's own kernel or by the kernel for one modulus. The constants
-    /// of the size are filled in here.
+    /// Computes powers or products of tiles, by the task's own kernel or by the kernel for one modulus. The
+    /// constants of the size are filled in here.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn power(
         &self,
@@ -334,8 +337,8 @@ impl Residues {
         unsafe { self.launch_tiles(stream, constants, kernel, task.is_masked(), (grid, block), call, used) }
     }
 
-    /// Launches a kernel that computes with tiles. The matrices and channels of the call are filled in here. `scans` says whether the
-    /// kernel scans tables for secret digits in shared memory.
+    /// Launches a kernel that computes with tiles. The matrices and channels of the call are filled in here.
+    /// `scans` says whether the kernel scans tables for secret digits in shared memory.
     ///
     /// # Safety
     /// The kernel takes a [`PowerCall`], and reads and writes what the call names within the buffers `used`.
@@ -390,7 +393,8 @@ impl Residues {
             limbs,
         };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
-        // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count` results.
+        // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count`
+        // results.
         unsafe { stream.launch(&self.words, one_thread_each(count), &call, &used) }
     }
 

@@ -8,8 +8,8 @@ pub(crate) const SECRET_WINDOW: u32 = 4;
 /// Entries of a secret table, and copies of the entries that the digits of two words of an exponent chose.
 pub(crate) const SECRET_ENTRIES: u32 = (1 << SECRET_WINDOW) + 2 * (32 / SECRET_WINDOW);
 
-/// Groups of channels for which a thread has registers for the residues in both bases, if a block has two warpgroups. With more groups
-/// those in base B are in shared memory.
+/// Groups of channels for which a thread has registers for the residues in both bases, if a block has two
+/// warpgroups. With more groups those in base B are in shared memory.
 pub(super) const MOST_IN_REGISTERS: u32 = 35;
 /// Groups of channels, at most: those of the longest moduli that have bases.
 pub(super) const MOST_GROUPS: u32 = 72;
@@ -19,8 +19,9 @@ pub(super) const LEAST_STREAMED: u32 = 20;
 const MOST_OF_CHUNK: u32 = 9;
 /// Stages of a ring, at most: more save no time.
 const MOST_STAGES: u32 = 6;
-/// Stages of a ring for pieces of chunks. The tensor cores read two pieces while the others are on their way: with three stages of the
-/// same length they wait longer, and shorter pieces take more instructions (docs/notebook/residues-h200.md).
+/// Stages of a ring for pieces of chunks. The tensor cores read two pieces while the others are on their way:
+/// with three stages of the same length they wait longer, and shorter pieces take more instructions
+/// (docs/notebook/residues-h200.md).
 const STAGES_OF_PIECES: u32 = 4;
 
 /// Bytes of a group of four channels in a step of a matrix.
@@ -62,8 +63,8 @@ pub(super) fn fewest_to_b(groups: u32, block: u32) -> Option<u32> {
     })
 }
 
-/// The fewest chunks to base A, where a group takes `for_group` registers. Quotients that are not in the matrix take
-/// two.
+/// The fewest chunks to base A, where a group takes `for_group` registers. Quotients that are not in the
+/// matrix take two.
 pub(super) fn fewest_to_a(groups: u32, block: u32, for_group: u32) -> Option<u32> {
     let quotients = if groups.is_multiple_of(2) { 2 } else { 0 };
     let others = 2 * state(groups) + quotients + 48;
@@ -106,7 +107,8 @@ pub(crate) enum OneModulusKernel {
 pub(crate) struct ResidueLayout {
     channels: u32,
     words: u32,
-    /// Chunks of the matrix to base B and of the matrix to base A. The sums of one chunk are in registers at a time.
+    /// Chunks of the matrix to base B and of the matrix to base A. The sums of one chunk are in registers at
+    /// a time.
     chunks: [u32; 2],
     block: u32,
     placement: Placement,
@@ -117,8 +119,8 @@ pub(crate) struct ResidueLayout {
 }
 
 impl ResidueLayout {
-    /// The layout for numbers of `words` words in blocks of `block` threads; `None` if sums or residues do not fit
-    /// the registers, or a ring of stages its memory.
+    /// The layout for numbers of `words` words in blocks of `block` threads; `None` if sums or residues do
+    /// not fit the registers, or a ring of stages its memory.
     pub(super) fn new(
         bases: &Bases,
         words: u32,
@@ -142,16 +144,16 @@ impl ResidueLayout {
         fits.then_some(layout)
     }
 
-    /// The layout for one modulus that is a part of the matrices. Its factors take no registers, which leaves them to
-    /// longer chunks. Chunks to base A are of pairs of groups. `None` if residues are in shared memory: bases that need it have more
-    /// channels than the bounds allow.
+    /// The layout for one modulus that is a part of the matrices. Its factors take no registers, which leaves
+    /// them to longer chunks. Chunks to base A are of pairs of groups. `None` if residues are in shared
+    /// memory: bases that need it have more channels than the bounds allow.
     pub(crate) fn merged(&self, kernel: OneModulusKernel) -> Option<Self> {
         let merged = Self { chunks: self.merged_chunks(kernel), merged: true, ..*self };
         (!self.shares_words()).then_some(merged)
     }
 
-    /// Chunks to base B and to base A. With fewer chunks the compiler spills registers, or puts the products of a chunk
-    /// one after the other; more chunks take longer (docs/notebook/residues-h200.md).
+    /// Chunks to base B and to base A. With fewer chunks the compiler spills registers, or puts the products
+    /// of a chunk one after the other; more chunks take longer (docs/notebook/residues-h200.md).
     fn merged_chunks(&self, kernel: OneModulusKernel) -> [u32; 2] {
         use OneModulusKernel::{FixedBase, Power, PowerVartime};
         let (groups, pairs) = (self.groups(), self.steps());
@@ -160,7 +162,8 @@ impl ResidueLayout {
             (17, Power) => [2, 4],
             (17, PowerVartime) => [3, 4],
             (17, FixedBase) => [2, 6],
-            // The quotient needs registers if the matrix has no room for it (`QUOTIENT_IN_MATRIX` of `rns.cuh`).
+            // The quotient needs registers if the matrix has no room for it (`QUOTIENT_IN_MATRIX` of
+            // `rns.cuh`).
             (..LEAST_STREAMED, _) if groups % 2 == 1 => {
                 [fewest_to_b(groups, self.block).unwrap_or(self.chunks[0]), (2 * pairs).div_ceil(5)]
             }
@@ -173,7 +176,8 @@ impl ResidueLayout {
         }
     }
 
-    /// Whether the kernels are right for matrices with these bounds: quotient and folds are compiled into them.
+    /// Whether the kernels are right for matrices with these bounds: quotient and folds are compiled into
+    /// them.
     pub(super) fn serves(&self, bounds: &Bounds) -> bool {
         let folds = !self.narrow_fold || u32::try_from(bounds.low_sum).is_ok();
         folds && bounds.quotient.precision == self.quotient_shift
@@ -229,7 +233,8 @@ impl ResidueLayout {
         self.groups() > MOST_IN_REGISTERS
     }
 
-    /// Pieces of a chunk: the smallest multiple of the number of stages for which the stages fit their memory.
+    /// Pieces of a chunk: the smallest multiple of the number of stages for which the stages fit their
+    /// memory.
     fn pieces(&self) -> u32 {
         match self.placement {
             Placement::Ring(bytes) if self.shares_words() => {
@@ -298,8 +303,8 @@ impl ResidueLayout {
         (!is_ring || stages >= 2).then(|| stages * self.stage_bytes())
     }
 
-    /// Shared memory for all but the matrices: the channels, the residues in base B if they are there, and for secrets each warp's row of
-    /// a table and its barrier.
+    /// Shared memory for all but the matrices: the channels, the residues in base B if they are there, and
+    /// for secrets each warp's row of a table and its barrier.
     pub(super) fn other_bytes(&self, secret: bool) -> u32 {
         let row_bytes = ROW_BYTES as u32;
         let (words, items) = if self.shares_words() { (2 * self.steps() * row_bytes, 1) } else { (0, 2) };

@@ -62,8 +62,8 @@ pub(crate) struct MergedTables {
 }
 
 impl MergedTables {
-    /// `None` if the modulus has a factor in common with base B, or the matrices exceed the bounds that are compiled
-    /// into the kernels of this layout.
+    /// `None` if the modulus has a factor in common with base B, or the matrices exceed the bounds that are
+    /// compiled into the kernels of this layout.
     pub(super) fn new(
         device: &Device,
         layout: &ResidueLayout,
@@ -98,8 +98,8 @@ impl MergedTables {
     }
 }
 
-/// Joins the matrices and the other parts, and returns where each part begins. Structures are aligned to 16 bytes.
-/// A modulus may be a part of them, so every copy is zeroized.
+/// Joins the matrices and the other parts, and returns where each part begins. Structures are aligned to 16
+/// bytes. A modulus may be a part of them, so every copy is zeroized.
 fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroizing<Vec<u32>>, [usize; N]) {
     let words = matrices.len() + parts.iter().map(|part| part.len() + 3).sum::<usize>();
     let mut all = Zeroizing::new(Vec::with_capacity(words));
@@ -141,9 +141,9 @@ fn matrix_words(layout: &ResidueLayout, matrices: [&Matrix; 2]) -> Vec<u32> {
     words
 }
 
-/// A chunk of a matrix as the tensor cores read it: step by step of 32 rows, in a step two blocks of eight columns for
-/// every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in the order of digit
-/// pairs, lanes and digits. In the step of own words every two groups have rows of their own.
+/// A chunk of a matrix as the tensor cores read it: step by step of 32 rows, in a step two blocks of eight
+/// columns for every group, in a block two cores of 8 columns by 16 rows. Columns of a group stand in the
+/// order of digit pairs, lanes and digits. In the step of own words every two groups have rows of their own.
 fn chunk_bytes(matrix: &Matrix, chunk: Chunk) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(vec![0u8; chunk.bytes() as usize]);
     // The quotient has a row of the matrix if the last step has room.
@@ -170,7 +170,8 @@ fn chunk_bytes(matrix: &Matrix, chunk: Chunk) -> Zeroizing<Vec<u8>> {
     bytes
 }
 
-/// `Channel` of `rns.cuh`, for base A and then for base B, where it has the quotient's row of the first matrix.
+/// `Channel` of `rns.cuh`, for base A and then for base B, where it has the quotient's row of the first
+/// matrix.
 fn channels(bases: &Bases, a_to_b: &Matrix) -> Vec<u32> {
     let h = |channel: &Channel| (channel.p >> 16) + 1;
     let (weights, factors) = (&bases.quotient().weights, bases.combine());
@@ -225,8 +226,8 @@ fn cofactors(bases: &Bases, words: usize) -> Vec<u32> {
     quads
 }
 
-/// B^2 as its leading words, which are below every modulus of `limbs` limbs, as digits for the steps of a remainder,
-/// and as the number of bits of the first digit, which may be shorter.
+/// B^2 as its leading words, which are below every modulus of `limbs` limbs, as digits for the steps of a
+/// remainder, and as the number of bits of the first digit, which may be shorter.
 pub(super) fn radix_square(product: &[u32], limbs: usize) -> (Vec<u32>, Vec<u32>, u32) {
     let mut square = vec![0u32; 2 * product.len()];
     for (place, &factor) in product.iter().enumerate() {

@@ -115,7 +115,8 @@ impl Side {
     }
 }
 
-/// The key that a ciphertext is to be decrypted with. Symmetric ciphertexts name it; a request may name it as well.
+/// The key that a ciphertext is to be decrypted with. Symmetric ciphertexts name it; a request may name it as
+/// well.
 fn source(
     call: &Call,
     name: Option<&str>,

@@ -21,7 +21,8 @@ impl Material {
         }
     }
 
-    /// The material of an RSA key. Its identifier is derived from the public key, so that the same key has the same one.
+    /// The material of an RSA key. Its identifier is derived from the public key, so that the same key has
+    /// the same one.
     pub(super) fn of_rsa(key: &PrivateKey) -> Result<Self, KmsError> {
         let unwritable = |error| KmsError::internal(&error);
         let public = key.public_key().to_der().map_err(unwritable)?;

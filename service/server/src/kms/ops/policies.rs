@@ -43,7 +43,8 @@ pub(super) fn checked_policy(call: &Call, text: String, arn: &str, bypass: bool)
     Ok(text)
 }
 
-/// Refuses the name of a user that nobody has, if somebody has it in other letters: names are compared with their case.
+/// Refuses the name of a user that nobody has, if somebody has it in other letters: names are compared with
+/// their case.
 fn check_spelling(call: &Call, policy: &Policy) -> Result<(), KmsError> {
     let credentials = credentials::list(&call.service.records);
     let users = ["arn:aws:iam::", &call.service.settings.account, ":user/"].concat();

@@ -1,4 +1,5 @@
-//! Checks of what statements name. A name that nobody can have, and a pattern that nothing fits, would make a statement mean nothing.
+//! Checks of what statements name. A name that nobody can have, and a pattern that nothing fits, would make a
+//! statement mean nothing.
 
 use super::{Policy, Principals, Statement};
 use crate::credentials::is_name;
@@ -53,8 +54,8 @@ impl Statement {
     }
 }
 
-/// Whether a text is an account's number or the ARN of a principal that may exist, here or at AWS. Names are compared letter by
-/// letter, so that there are no wildcards.
+/// Whether a text is an account's number or the ARN of a principal that may exist, here or at AWS. Names are
+/// compared letter by letter, so that there are no wildcards.
 pub(in crate::kms) fn is_principal(text: &str) -> bool {
     let account = |text: &str| text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit());
     let path = |text: &str| text.split('/').all(is_name);

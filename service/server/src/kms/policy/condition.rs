@@ -26,7 +26,8 @@ pub struct Facts<'a> {
     pub key_origin: &'a str,
 }
 
-/// Whether a condition holds. In this order, the least of several is their conjunction: one that does not hold decides.
+/// Whether a condition holds. In this order, the least of several is their conjunction: one that does not
+/// hold decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Held {
     No,
@@ -85,7 +86,8 @@ enum Values<'a> {
 }
 
 impl Condition {
-    /// Reads the member `Condition` of a statement, and returns the operators without keys beside the conditions.
+    /// Reads the member `Condition` of a statement, and returns the operators without keys beside the
+    /// conditions.
     pub(super) fn parse(operators: Map<String, Value>) -> Result<(Vec<Self>, Vec<String>), String> {
         let (mut conditions, mut empty) = (Vec::new(), Vec::new());
         for (name, keys) in operators {

@@ -99,7 +99,8 @@ async fn compare(running: &Running, honest_one: &NewCredential, before: Duration
     let (refused, during) = honest(running, honest_one).await;
     println!("{attack}: {refused} of {REQUESTS} refused, p99 {during:?} (before {before:?})");
     assert_eq!(refused, 0, "{attack}");
-    // A busy machine is slower by chance: the limit is generous, and far from the seconds of a body that waits.
+    // A busy machine is slower by chance: the limit is generous, and far from the seconds of a body that
+    // waits.
     assert!(during < before + Duration::from_secs(2), "{attack}: {during:?}, before {before:?}");
 }
 

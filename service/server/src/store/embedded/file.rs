@@ -16,7 +16,8 @@ const NEW_FILE: &str = "store.redb.new";
 const LOCK: &str = "store.lock";
 /// Memory for pages of the file. Documents are in memory already.
 const CACHE: usize = 8 << 20;
-/// How long a lock is waited for: a process that ends, or that starts another one just then, holds it a moment longer.
+/// How long a lock is waited for: a process that ends, or that starts another one just then, holds it a
+/// moment longer.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Makes the folder `dir` ready and takes its lock. Returns the path of the store's file and the lock.
@@ -32,8 +33,8 @@ pub(super) fn prepare(dir: &Path) -> Result<(PathBuf, File), StoreError> {
     Ok((path, lock))
 }
 
-/// Makes the file of an empty store. A process that is killed meanwhile leaves no file at `path`, so that one without contents was
-/// cut short.
+/// Makes the file of an empty store. A process that is killed meanwhile leaves no file at `path`, so that one
+/// without contents was cut short.
 fn create(dir: &Path, path: &Path) -> Result<(), redb::Error> {
     let new = dir.join(NEW_FILE);
     let file = open_private(&new)?;

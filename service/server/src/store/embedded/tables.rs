@@ -14,8 +14,8 @@ const ORDER: TableDefinition<(u64, &str, &str), ()> = TableDefinition::new("orde
 /// The number of the last commit.
 const LAST: TableDefinition<(), u64> = TableDefinition::new("last");
 
-/// Creates the tables of a new database, and checks that those of an old one agree with each other. Rows of deleted documents
-/// go: nobody has read the store yet, so that nobody has to learn of them.
+/// Creates the tables of a new database, and checks that those of an old one agree with each other. Rows of
+/// deleted documents go: nobody has read the store yet, so that nobody has to learn of them.
 pub(super) fn prepare(database: &Database) -> Result<(), StoreError> {
     let prepare = || -> Result<bool, redb::Error> {
         let transaction = database.begin_write()?;
@@ -96,7 +96,8 @@ pub(super) fn commit(
     changes: Vec<Change>,
 ) -> Result<u64, StoreError> {
     let make = || -> Result<Option<u64>, redb::Error> {
-        // A transaction that is dropped changes nothing. One that is committed is durable unless told otherwise.
+        // A transaction that is dropped changes nothing. One that is committed is durable unless told
+        // otherwise.
         let transaction = database.begin_write()?;
         let number = {
             let mut rows = transaction.open_table(ROWS)?;

@@ -11,7 +11,8 @@ use tokio_postgres::types::Type;
 /// How many commits are remembered by their tokens. A commit is asked for within seconds, if at all.
 const REMEMBERED: i64 = 10_000;
 
-/// The settings of a commit: it is on disk when it was made, and a replica that vanished does not keep the others waiting.
+/// The settings of a commit: it is on disk when it was made, and a replica that vanished does not keep the
+/// others waiting.
 const SETTINGS: &str = "SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '8s'; \
                         SET LOCAL statement_timeout = '20s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
@@ -30,8 +31,8 @@ impl Commit {
         Ok(Self { token, last, changes })
     }
 
-    /// Makes the commit. `open` says before whether an earlier attempt may have made it already, and after whether this one may
-    /// have: the database was told to commit, and did not answer.
+    /// Makes the commit. `open` says before whether an earlier attempt may have made it already, and after
+    /// whether this one may have: the database was told to commit, and did not answer.
     pub(super) async fn make(&self, pool: &Pool, open: &AtomicBool) -> Result<u64, Failure> {
         let mut client = pool.client().await?;
         let transaction = client.transaction().await?;
@@ -114,8 +115,8 @@ impl Commit {
     }
 }
 
-/// Takes the lock that every commit holds to its end. Returns the number of the last commit. This waits for whoever commits at present,
-/// also for an earlier attempt that the database has not ended yet.
+/// Takes the lock that every commit holds to its end. Returns the number of the last commit. This waits for
+/// whoever commits at present, also for an earlier attempt that the database has not ended yet.
 async fn lock(transaction: &Transaction<'_>) -> Result<u64, Failure> {
     transaction.batch_execute(SETTINGS).await?;
     let head = "SELECT sequence FROM modmill_head FOR UPDATE";

@@ -4,7 +4,8 @@ use super::pool::Pool;
 use super::{Failure, field};
 use crate::store::StoreError;
 
-/// The steps to the present form. Step `n` of a database that has `n` steps is the next one. Steps are added, never changed.
+/// The steps to the present form. Step `n` of a database that has `n` steps is the next one. Steps are added,
+/// never changed.
 const STEPS: [&str; 1] = ["
     CREATE TABLE modmill_head (
         one boolean PRIMARY KEY DEFAULT true CHECK (one),

@@ -62,7 +62,8 @@ fn wrong(reason: &str) -> StoreError {
     StoreError::Unavailable(format!("the URL of the database is not understood: {reason}"))
 }
 
-/// The TLS client that checks the server's certificate: against those in the file `root`, or else the system's.
+/// The TLS client that checks the server's certificate: against those in the file `root`, or else the
+/// system's.
 fn client(root: Option<&str>) -> Result<ClientConfig, StoreError> {
     let (roots, what) = match root {
         Some(path) => (Roots::File(Path::new(path)), format!("sslrootcert {path}")),

@@ -8,16 +8,16 @@ impl Builder {
         (self.xor(a, b), self.and(a, b))
     }
 
-    /// The sum of three bits: its low bit and its carry. The carry, which is their majority, takes one AND gate:
-    /// it is c, unless both a and b differ from c.
+    /// The sum of three bits: its low bit and its carry. The carry, which is their majority, takes one AND
+    /// gate: it is c, unless both a and b differ from c.
     pub fn full_adder(&mut self, a: Wire, b: Wire, c: Wire) -> (Wire, Wire) {
         let (a_differs, b_differs) = (self.xor(a, c), self.xor(b, c));
         let both_differ = self.and(a_differs, b_differs);
         (self.xor(a_differs, b), self.xor(both_differ, c))
     }
 
-    /// The sum of two words, one bit wider than the wider of them. Its depth is 1 + log2 of that width: the carries are
-    /// computed as a prefix tree (Sklansky's).
+    /// The sum of two words, one bit wider than the wider of them. Its depth is 1 + log2 of that width: the
+    /// carries are computed as a prefix tree (Sklansky's).
     pub fn add(&mut self, a: &Word, b: &Word) -> Word {
         let carry = self.constant(false);
         self.add_with_carry(a, b, carry)
@@ -33,8 +33,8 @@ impl Builder {
         sum[..width].to_vec().into()
     }
 
-    /// The sum of two words as [`Builder::add`] gives it, with the fewest AND gates (one a bit) but the depth of the width:
-    /// the carry passes from bit to bit.
+    /// The sum of two words as [`Builder::add`] gives it, with the fewest AND gates (one a bit) but the depth
+    /// of the width: the carry passes from bit to bit.
     pub fn add_ripple(&mut self, a: &Word, b: &Word) -> Word {
         let width = a.width().max(b.width());
         let (a, b) = (self.extend(a, width), self.extend(b, width));
@@ -53,7 +53,8 @@ impl Builder {
     fn add_with_carry(&mut self, a: &Word, b: &Word, carry: Wire) -> Word {
         let width = a.width().max(b.width());
         let (a, b) = (self.extend(a, width), self.extend(b, width));
-        // Bit i makes a carry of its own (generate), or hands on the one that it gets (propagate), never both.
+        // Bit i makes a carry of its own (generate), or hands on the one that it gets (propagate), never
+        // both.
         let mut generate: Vec<Wire> = a.iter().zip(b.iter()).map(|(&a, &b)| self.and(a, b)).collect();
         let mut propagate: Vec<Wire> = a.iter().zip(b.iter()).map(|(&a, &b)| self.xor(a, b)).collect();
         let sums = propagate.clone();

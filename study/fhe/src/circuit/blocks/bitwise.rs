@@ -30,7 +30,8 @@ impl Builder {
         self.pairwise(a, b, Self::or)
     }
 
-    /// `a` if the condition is 1, `b` otherwise: the multiplexer, with one AND gate a bit. The shorter word gets zeros.
+    /// `a` if the condition is 1, `b` otherwise: the multiplexer, with one AND gate a bit. The shorter word
+    /// gets zeros.
     pub fn select(&mut self, condition: Wire, a: &Word, b: &Word) -> Word {
         self.pairwise(a, b, |builder, a, b| {
             let difference = builder.xor(a, b);

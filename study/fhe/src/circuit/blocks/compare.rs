@@ -7,7 +7,8 @@ impl Builder {
     pub fn less(&mut self, a: &Word, b: &Word) -> Wire {
         let width = a.width().max(b.width());
         let (a, b) = (self.extend(a, width), self.extend(b, width));
-        // Of each piece of the words, from the lowest: whether a's is less than b's, and whether they are equal.
+        // Of each piece of the words, from the lowest: whether a's is less than b's, and whether they are
+        // equal.
         let mut pieces = Vec::with_capacity(width);
         for (&a, &b) in a.iter().zip(b.iter()) {
             let not_a = self.not(a);

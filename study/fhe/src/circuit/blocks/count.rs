@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 impl Builder {
     /// The number of ones among n wires, in floor(log2 n) + 1 bits.
     ///
-    /// All bits of one weight are summed before the next weight. The low bits of their sums take XOR gates only, so all
-    /// carries of a weight are equally deep: the depth is floor(log2 n), with fewer than n AND gates.
+    /// All bits of one weight are summed before the next weight. The low bits of their sums take XOR gates
+    /// only, so all carries of a weight are equally deep: the depth is floor(log2 n), with fewer than n AND
+    /// gates.
     pub fn count(&mut self, wires: &[Wire]) -> Word {
         let mut column: VecDeque<Wire> = wires.iter().copied().collect();
         let mut count = Vec::new();
@@ -19,9 +20,9 @@ impl Builder {
         count.into()
     }
 
-    /// Adds bits of one weight until `most` of them are left, or one; returns the carries, which have twice the weight.
-    /// All carries are one AND gate deeper than the deepest of the bits. The bits enter from the front and sums go to the
-    /// back, so that the sums form a tree.
+    /// Adds bits of one weight until `most` of them are left, or one; returns the carries, which have twice
+    /// the weight. All carries are one AND gate deeper than the deepest of the bits. The bits enter from the
+    /// front and sums go to the back, so that the sums form a tree.
     pub(super) fn compress(&mut self, column: &mut VecDeque<Wire>, most: usize) -> Vec<Wire> {
         let mut carries = Vec::new();
         while column.len() > most.max(1) {

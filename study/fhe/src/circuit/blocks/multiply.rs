@@ -9,8 +9,9 @@ type Columns = Vec<VecDeque<Wire>>;
 impl Builder {
     /// The product of two words of n bits, 2n bits wide, with a depth of about 2 log2 n + 2.
     ///
-    /// The products of bits are added in rounds (carry-save) until two bits of each weight are left; these are two words, which
-    /// [`Builder::add`] adds. A round adds one AND gate to the depth and halves the number of bits of a weight.
+    /// The products of bits are added in rounds (carry-save) until two bits of each weight are left; these
+    /// are two words, which [`Builder::add`] adds. A round adds one AND gate to the depth and halves the
+    /// number of bits of a weight.
     pub fn multiply(&mut self, a: &Word, b: &Word) -> Word {
         let width = a.width() + b.width();
         let mut columns: Columns = vec![VecDeque::new(); width];
@@ -39,8 +40,8 @@ impl Builder {
         columns.iter_mut().for_each(|column| column.retain(|&wire| wire != zero));
     }
 
-    /// Leaves at most `target` bits of each weight, carries included. No bit of this round's carries is added in this round,
-    /// so that none becomes deeper than the others.
+    /// Leaves at most `target` bits of each weight, carries included. No bit of this round's carries is added
+    /// in this round, so that none becomes deeper than the others.
     fn round(&mut self, columns: &mut Columns, target: usize) {
         let mut carries = Vec::new();
         for column in columns {
@@ -52,9 +53,9 @@ impl Builder {
     }
 }
 
-/// How many bits a weight keeps in a round that starts with `highest` of them. Among h bits at most h/2 carries arise, so that
-/// 1 + h/2 are left in the next column. The targets 2, 3, 5, 9, 17, ... reach two bits in the fewest rounds, and the largest
-/// one below `highest` takes the fewest gates.
+/// How many bits a weight keeps in a round that starts with `highest` of them. Among h bits at most h/2
+/// carries arise, so that 1 + h/2 are left in the next column. The targets 2, 3, 5, 9, 17, ... reach two bits
+/// in the fewest rounds, and the largest one below `highest` takes the fewest gates.
 fn target(highest: usize) -> usize {
     let mut target = 2;
     while 2 * target - 1 < highest {

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 impl Builder {
     /// The entry of a table at the place that `index` says, as a word of `width` bits; 0 beyond the table.
     ///
-    /// Each bit of the answer is a polynomial in the bits of the index, a sum of products of some of them. The products are
-    /// shared, and their depth is log2 of the index's width. A table of n entries takes up to n AND gates.
+    /// Each bit of the answer is a polynomial in the bits of the index, a sum of products of some of them.
+    /// The products are shared, and their depth is log2 of the index's width. A table of n entries takes up
+    /// to n AND gates.
     pub fn table(&mut self, index: &Word, entries: &[u64], width: usize) -> Word {
         let needed = entries.len().next_power_of_two().trailing_zeros() as usize;
         let (low, high) = index.split_at(needed.min(index.width()));
@@ -52,8 +53,9 @@ impl Builder {
     }
 }
 
-/// The coefficients of a table's polynomial modulo 2 in `bits` variables, all bits of the entries at a time: coefficient s
-/// belongs to the product of the variables in the set s. Each step eliminates one variable: f = f0 + x (f0 + f1).
+/// The coefficients of a table's polynomial modulo 2 in `bits` variables, all bits of the entries at a time:
+/// coefficient s belongs to the product of the variables in the set s. Each step eliminates one variable: f =
+/// f0 + x (f0 + f1).
 fn polynomial(entries: &[u64], bits: usize) -> Vec<u64> {
     let mut values: Vec<u64> = (0..1 << bits).map(|place| entries.get(place).copied().unwrap_or(0)).collect();
     for bit in 0..bits {

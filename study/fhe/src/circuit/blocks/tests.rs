@@ -39,8 +39,8 @@ fn binary(widths: [usize; 2], block: impl Fn(&mut Builder, &Word, &Word) -> Word
     builder.finish(output)
 }
 
-/// Compares a block of two words with a function: at all widths up to `small` with all inputs, and at random widths up to
-/// `large`.
+/// Compares a block of two words with a function: at all widths up to `small` with all inputs, and at random
+/// widths up to `large`.
 fn check(
     name: &str,
     (small, large): (usize, usize),

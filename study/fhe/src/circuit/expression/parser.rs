@@ -27,7 +27,8 @@ pub(super) enum Node {
     Call(String, Vec<Tree>),
 }
 
-/// The greatest height of a tree, and depth of brackets. Trees are walked by recursion, which must not exhaust the stack.
+/// The greatest height of a tree, and depth of brackets. Trees are walked by recursion, which must not
+/// exhaust the stack.
 const MOST_LEVELS: usize = 256;
 
 /// Binary operators from the loosest to the tightest; those of a line bind alike, to the left.
