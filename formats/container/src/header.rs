@@ -1,43 +1,6 @@
 //! The description of a file at its beginning.
 
-use crate::{FileError, MAGIC, VERSION};
-use std::fmt;
-
-/// The kind of a file's content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A public key.
-    PublicKey,
-    /// A secret key.
-    SecretKey,
-    /// Encrypted bits.
-    Ciphertexts,
-}
-
-impl Kind {
-    pub(super) fn code(self) -> u8 {
-        match self {
-            Self::PublicKey => 1,
-            Self::SecretKey => 2,
-            Self::Ciphertexts => 3,
-        }
-    }
-
-    pub(super) fn of_code(code: u8) -> Result<Self, FileError> {
-        let known = [Self::PublicKey, Self::SecretKey, Self::Ciphertexts];
-        known.into_iter().find(|kind| kind.code() == code).ok_or(FileError::UnknownKind(code))
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::PublicKey => "a public key",
-            Self::SecretKey => "a secret key",
-            Self::Ciphertexts => "ciphertexts",
-        })
-    }
-}
+use crate::{FileError, Kind, MAGIC, VERSION};
 
 /// The description of a file at its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -46,6 +46,7 @@
 
 mod error;
 mod header;
+mod kind;
 mod new_file;
 mod reader;
 #[cfg(test)]
@@ -53,7 +54,8 @@ mod tests;
 mod writer;
 
 pub use error::FileError;
-pub use header::{Header, Kind};
+pub use header::Header;
+pub use kind::Kind;
 pub use new_file::NewFile;
 pub use reader::{Reader, Section};
 pub use writer::Writer;

@@ -157,7 +157,7 @@ impl<R: Read> Reader<R> {
             return Err(FileError::Version(version));
         }
         let [kind] = self.take("the kind")?;
-        let kind = Kind::of_code(kind)?;
+        let kind = Kind::of_code(kind).ok_or(FileError::UnknownKind(kind))?;
         let [length] = self.take("the name of the scheme")?;
         let scheme = self.name(length, "the name of the scheme")?;
         let fingerprint = self.take("the fingerprint")?;

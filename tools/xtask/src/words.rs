@@ -91,6 +91,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_comments_of_this_tree_keep_the_rules() {
+        // A package without a repository has no list of its files.
+        if tracked_files(Path::new(env!("CARGO_MANIFEST_DIR"))).is_ok() {
+            run(&Arguments { width: true, wrap: false }).unwrap();
+        }
+    }
+
+    #[test]
     fn findings_name_the_line_and_the_reason() {
         let source =
             "fn f() {}\n\n/// Adds.\n///\n/// It adds in the\n/// place of subtracting.\nfn g() {}\n";
