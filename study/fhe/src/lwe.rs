@@ -32,6 +32,7 @@ mod encryptor;
 mod error;
 mod evaluation_key;
 mod evaluator;
+mod growth;
 mod level;
 mod noise;
 mod parameters;

@@ -39,7 +39,8 @@ impl Ciphertexts {
             return Err(parts("the bound of the noise is beyond the modulus"));
         }
         let is_whole = moduli.len() == parameters.moduli().len();
-        let least = if is_whole { Noise::fresh(parameters) } else { Noise::of(parameters.secret_sum()) };
+        let least =
+            if is_whole { Noise::fresh(parameters.samples()) } else { Noise::of(parameters.secret_sum()) };
         if noise < least {
             return Err(parts("the bound of the noise is below that of any ciphertext"));
         }

@@ -70,6 +70,6 @@ impl<'e> Encryptor<'e> {
                 plane[1..].iter_mut().zip(others).for_each(|(sum, &other)| *sum = modulus.negate(other));
             });
         });
-        Ok(Ciphertexts::new(&self.parameters, sums, Noise::fresh(&self.parameters)))
+        Ok(Ciphertexts::new(&self.parameters, sums, Noise::fresh(self.parameters.samples())))
     }
 }

@@ -6,16 +6,15 @@
 //! with high probability.
 
 use super::error::Error;
-use super::parameters::Parameters;
 use super::random::GREATEST;
 use modmill::ResidueModuli;
 
 /// An upper bound of `|v|`, as its logarithm to base 2.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub(super) struct Noise(f64);
+pub(super) struct Noise(pub(super) f64);
 
 /// The margin that is added to logarithms, so that their rounding errors only raise a bound.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 impl Noise {
     /// The bound `value`, at least 1.
@@ -33,50 +32,15 @@ impl Noise {
         self.0
     }
 
-    /// `v = m + 2 <e, r>` with r of N bits: at most `1 + 2 N e`.
-    pub(super) fn fresh(parameters: &Parameters) -> Self {
-        Self::of(1.0 + 2.0 * parameters.samples() as f64 * f64::from(GREATEST))
+    /// `v = m + 2 <e, r>` with r of `samples` = N bits: at most `1 + 2 N e`.
+    pub(super) fn fresh(samples: usize) -> Self {
+        Self::of(1.0 + 2.0 * samples as f64 * f64::from(GREATEST))
     }
 
     /// The sum of two.
     pub(super) fn plus(self, other: Self) -> Self {
         let (high, low) = (self.0.max(other.0), self.0.min(other.0));
         Self(high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2 + ROUNDING)
-    }
-
-    /// The noise after switching the keys of a tensor product modulo the first `count` moduli: every digit,
-    /// below 2^w, multiplies an error of at most e twice.
-    fn switched(parameters: &Parameters, count: usize) -> Self {
-        let rows = parameters.pairs() as f64 * count as f64 * parameters.digits() as f64;
-        let digit = f64::from((1u32 << parameters.digit_bits()) - 1);
-        Self::of(2.0 * rows * digit * f64::from(GREATEST))
-    }
-
-    /// The noise after dividing by the modulus m: `|v| / m`, and less than 1 for each unit of the secret.
-    pub(super) fn after_drop(self, parameters: &Parameters, modulus: u32) -> Self {
-        Self((self.0 - f64::from(modulus).log2() + ROUNDING).max(0.0)).plus(Self::of(parameters.secret_sum()))
-    }
-
-    /// The noise after a product modulo the first `count` moduli, which drops one of them if it is not the
-    /// last, with the number of moduli that are left.
-    pub(super) fn after_product(
-        self,
-        other: Self,
-        parameters: &Parameters,
-        count: usize,
-    ) -> Result<(Self, usize), Error> {
-        let moduli = parameters.moduli().first(count)?;
-        let product = Self(self.0 + other.0 + ROUNDING).plus(Self::switched(parameters, count));
-        product.check(&moduli)?;
-        match count {
-            1 => Ok((product, 1)),
-            _ => {
-                let dropped = moduli.words()[count - 1].get();
-                let noise = product.after_drop(parameters, dropped);
-                noise.check(&parameters.moduli().first(count - 1)?)?;
-                Ok((noise, count - 1))
-            }
-        }
     }
 
     /// Whether it is below M/2.

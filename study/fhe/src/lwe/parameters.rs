@@ -37,7 +37,7 @@ impl Parameters {
             }
         }
         let parameters = Self { dimension, samples, moduli, digit_bits: 1 };
-        let fresh = Noise::fresh(&parameters);
+        let fresh = Noise::fresh(samples);
         match fresh.fits(&parameters.moduli) {
             true => Ok(parameters),
             false => {
@@ -112,23 +112,6 @@ impl Parameters {
         1.0 + self.dimension as f64 * f64::from(GREATEST)
     }
 
-    /// The number of products in a row that surely decrypt: fresh ciphertexts, each product with one of the
-    /// same depth.
-    #[must_use]
-    pub fn depth(&self) -> usize {
-        let mut noise = Noise::fresh(self);
-        let mut count = self.moduli.len();
-        let mut depth = 0;
-        while let Ok((next, left)) = noise.after_product(noise, self, count) {
-            (noise, count, depth) = (next, left, depth + 1);
-            // With one modulus left, noise grows at every product.
-            if depth > 2 * self.moduli.len() {
-                break;
-            }
-        }
-        depth
-    }
-
     /// The greatest bits of a modulus that this dimension carries at 128 bits of security, by the table of
     /// the homomorphic-encryption guidelines of 2024 (ternary secret, sigma of about 3.2); `None` below
     /// dimension 1024.
@@ -174,12 +157,6 @@ mod tests {
         for bits in [0, 17] {
             assert!(Parameters::leveled(8, 2).unwrap().with_digit_bits(bits).is_err());
         }
-    }
-
-    #[test]
-    fn depth_grows_with_the_moduli() {
-        let depth = |count| Parameters::leveled(8, count).unwrap().depth();
-        assert!(depth(1) < depth(2) && depth(2) < depth(3) && depth(3) < depth(4));
     }
 
     #[test]
