@@ -192,11 +192,16 @@ def test_a_base_that_hides_nothing_is_refused():
     """Somebody who changes the base of a public key on its way must not read what is encrypted with it."""
     public, private = generate(1024)
     members, n = json.loads(public.to_json()), public.n
+    own = int.from_bytes(base64.urlsafe_b64decode(members["hs"] + "=="), "big")
+
+    def text(base):
+        return base64.urlsafe_b64encode(base.to_bytes(256, "big").lstrip(b"\0")).rstrip(b"=").decode()
+
     for base in [n * n - 1, n + 1, n - 1, 1, n]:
-        members["hs"] = base64.urlsafe_b64encode(base.to_bytes(256, "big").lstrip(b"\0")).rstrip(b"=").decode()
+        members["hs"] = text(base)
         with pytest.raises(ValueError, match="hs"):
             PublicKey.from_json(json.dumps(members))
-    members["hs"] = json.loads(generate(1024)[0].to_json())["hs"]
+    members["hs"] = text(own * own % (n * n))
     changed = PublicKey.from_json(json.dumps(members))
     assert changed != public and len({changed, public}) == 2
     with pytest.raises(ValueError, match="belongs to the key"):
