@@ -2,8 +2,8 @@
 
 use crate::arrivals::Arrivals;
 use modmill_server::histogram::Histogram;
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
@@ -40,7 +40,7 @@ impl Queue {
 
     async fn next(&self) -> Option<Instant> {
         self.ready.acquire().await.ok()?.forget();
-        self.due.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.due.lock().pop_front()
     }
 
     /// Lets requests become due until `end`, and then tells the workers that there are no more. Blocks its
@@ -61,7 +61,7 @@ impl Queue {
                 std::thread::sleep(wait);
             }
             late.record(when.elapsed());
-            self.due.lock().unwrap_or_else(PoisonError::into_inner).push_back(when);
+            self.due.lock().push_back(when);
             self.ready.add_permits(1);
             if self.ready.is_closed() {
                 break;
@@ -74,6 +74,6 @@ impl Queue {
     /// Takes away all requests that wait, and lets the workers end.
     pub(super) fn abandon(&self) -> Vec<Instant> {
         self.ready.close();
-        std::mem::take(&mut *self.due.lock().unwrap_or_else(PoisonError::into_inner)).into()
+        std::mem::take(&mut *self.due.lock()).into()
     }
 }

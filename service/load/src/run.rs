@@ -11,8 +11,9 @@ use crate::session::{Session, Settings};
 use crate::tally::{Signature, Tally};
 use crate::verify;
 use modmill_server::histogram::Histogram;
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
@@ -38,7 +39,7 @@ pub(super) struct Run {
 impl Run {
     /// Takes what was counted since the last time.
     pub(super) fn take(&self) -> Tally {
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = self.tally.lock();
         let renewed = tally.renewed();
         std::mem::replace(&mut *tally, renewed)
     }
@@ -176,7 +177,7 @@ impl Running {
             Err(_) => {
                 if let Pace::Open(queue) = &self.run.pace {
                     let left = queue.abandon();
-                    let mut tally = self.run.tally.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut tally = self.run.tally.lock();
                     tally.failures.add(NOT_SENT, left.len() as u64);
                 }
                 all.await?;
@@ -207,7 +208,7 @@ async fn work(run: Arc<Run>, mut connection: Connection, mut random: Random) -> 
         };
         let done = Instant::now();
         let next = run.door.ask(&mut random)?;
-        let mut tally = run.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = run.tally.lock();
         tally.count(&*run.door, &asked, (intended, done), &outcome);
         drop(tally);
         (asked, made) = (next, done);
