@@ -4,7 +4,7 @@
 use crate::keys::{Key, Keys};
 use crate::number;
 use crate::rows::{Kind, Memory};
-use crate::steps::{Answer, Answers, GRAIN, Items, Operation, Outcome, Refusal, Steps};
+use crate::steps::{Answer, Answers, GRAIN, Items, Outcome, Refusal, Steps};
 use crate::stream::Stream;
 use crate::{Error, ItemError};
 use modmill::{Batch, Engine, try_vector};
@@ -12,19 +12,14 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
-impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
+impl<K: Key, T: Send> Steps<'_, K, T> {
     /// Answers `count` items in order, with their rows. An item without an answer does not affect the others.
-    pub(crate) fn run<K: Key, T: Send>(
+    pub(crate) fn run(
         &self,
         engine: &Engine,
         keys: Keys<'_, K>,
         count: usize,
-    ) -> Result<(Answers<T>, Memory), Error>
-    where
-        Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
-        Operate: Operation<K>,
-        Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
-    {
+    ) -> Result<(Answers<T>, Memory), Error> {
         keys.check(count)?;
         let mut answers: Vec<Answer<T>> = Vec::new();
         let groups = by_length(engine, keys, count);
@@ -63,19 +58,14 @@ impl<Encode, Operate, Decode> Steps<Encode, Operate, Decode> {
     }
 
     /// Answers `items`, whose moduli have `bits` bits, by single operations of the engine.
-    fn by_steps<K: Key, T: Send>(
+    fn by_steps(
         &self,
         engine: &Engine,
         keys: Keys<'_, K>,
         bits: usize,
         mut items: Vec<usize>,
         (answers, rows): (&mut [Answer<T>], &mut Memory),
-    ) -> Result<(), Error>
-    where
-        Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
-        Operate: Operation<K>,
-        Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
-    {
+    ) -> Result<(), Error> {
         let size = bits.div_ceil(8);
         let mut octets = Zeroizing::new(try_vector(items.len() * size)?);
         let mut none = Memory::new(Kind::Values, size, items.len())?;

@@ -18,6 +18,7 @@ use crate::keys::Keys;
 use crate::padding::copy_number;
 use crate::rows::{Form, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
+use crate::strings::Strings;
 use crate::{Error, Hash, PrivateKey, Pss, Rsa, SaltLength, SignatureScheme, random};
 use std::fmt;
 use std::str::FromStr;
@@ -129,7 +130,15 @@ impl Rsa<'_> {
         keys: impl Into<Keys<'k, PrivateKey>>,
         blinded: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        private_powers::<Vectors>(self, keys.into(), blinded)
+        self.blind_sign_all(keys.into(), &blinded)
+    }
+
+    fn blind_sign_all(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        blinded: &dyn Strings,
+    ) -> Result<Answers<Vec<u8>>, Error> {
+        private_powers::<Vectors>(self, keys, blinded)
     }
 }
 
@@ -137,12 +146,12 @@ impl Rsa<'_> {
 pub(crate) fn private_powers<F: Form>(
     rsa: &Rsa<'_>,
     keys: Keys<'_, PrivateKey>,
-    numbers: &[impl AsRef<[u8]> + Sync],
+    numbers: &dyn Strings,
 ) -> Result<Answers<F::Answer>, Error> {
     let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
-        Ok(copy_number(numbers[item].as_ref(), key.public_key().modulus_bytes(), block)?)
+        Ok(copy_number(numbers.get(item), key.public_key().modulus_bytes(), block)?)
     };
     let decode = |_: usize, _: &PrivateKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
-    let steps = Steps { encode, operation: rsa.private(), decode, kind: F::KIND };
+    let steps = Steps { encode: &encode, operation: &rsa.private(), decode: &decode, kind: F::KIND };
     Ok(steps.run(rsa.engine, keys, numbers.len())?.0)
 }

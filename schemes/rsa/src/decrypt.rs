@@ -4,6 +4,7 @@ use crate::keys::Keys;
 use crate::padding;
 use crate::rows::{Form, InRows, Memory, Rows, SecretVectors};
 use crate::steps::{Answers, Refusal, Steps};
+use crate::strings::Strings;
 use crate::{EncryptionScheme, Error, PrivateKey, Rsa};
 use zeroize::Zeroizing;
 
@@ -37,7 +38,7 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         ciphertexts: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-        Ok(self.decrypt_all::<SecretVectors>(keys.into(), scheme, ciphertexts)?.0)
+        self.decrypt_to_vectors(keys.into(), scheme, &ciphertexts)
     }
 
     /// Decrypts as [`Rsa::decrypt`] does, with all messages in one piece of memory.
@@ -47,23 +48,41 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         ciphertexts: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        Ok(Rows::new(self.decrypt_all::<InRows<true>>(keys.into(), scheme, ciphertexts)?))
+        self.decrypt_to_rows(keys.into(), scheme, &ciphertexts)
+    }
+
+    fn decrypt_to_vectors(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        scheme: EncryptionScheme<'_>,
+        ciphertexts: &dyn Strings,
+    ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
+        Ok(self.decrypt_all::<SecretVectors>(keys, scheme, ciphertexts)?.0)
+    }
+
+    fn decrypt_to_rows(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        scheme: EncryptionScheme<'_>,
+        ciphertexts: &dyn Strings,
+    ) -> Result<Rows, Error> {
+        Ok(Rows::new(self.decrypt_all::<InRows<true>>(keys, scheme, ciphertexts)?))
     }
 
     fn decrypt_all<F: Form>(
         &self,
         keys: Keys<'_, PrivateKey>,
         scheme: EncryptionScheme<'_>,
-        ciphertexts: &[impl AsRef<[u8]> + Sync],
+        ciphertexts: &dyn Strings,
     ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
-            Ok(padding::copy_number(ciphertexts[item].as_ref(), key.public_key().modulus_bytes(), block)?)
+            Ok(padding::copy_number(ciphertexts.get(item), key.public_key().modulus_bytes(), block)?)
         };
         let decode = |item: usize, key: &PrivateKey, block: &mut [u8], row: &mut [u8]| {
-            scheme.decode(key, ciphertexts[item].as_ref(), block).map(|message| F::answer(message, row))
+            scheme.decode(key, ciphertexts.get(item), block).map(|message| F::answer(message, row))
         };
-        let steps = Steps { encode, operation: self.private(), decode, kind: F::KIND };
+        let steps = Steps { encode: &encode, operation: &self.private(), decode: &decode, kind: F::KIND };
         steps.run(self.engine, keys, ciphertexts.len())
     }
 }

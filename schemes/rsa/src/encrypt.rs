@@ -4,6 +4,7 @@ use crate::keys::Keys;
 use crate::public::Public;
 use crate::rows::{Form, InRows, Memory, Rows, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
+use crate::strings::Strings;
 use crate::{EncryptionScheme, Error, PublicKey, Rsa};
 
 impl Rsa<'_> {
@@ -27,7 +28,7 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        Ok(self.encrypt_all::<Vectors>(keys.into(), scheme, messages)?.0)
+        self.encrypt_to_vectors(keys.into(), scheme, &messages)
     }
 
     /// Encrypts as [`Rsa::encrypt`] does, with all ciphertexts in one piece of memory.
@@ -37,21 +38,40 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        Ok(Rows::new(self.encrypt_all::<InRows<false>>(keys.into(), scheme, messages)?))
+        self.encrypt_to_rows(keys.into(), scheme, &messages)
+    }
+
+    fn encrypt_to_vectors(
+        &self,
+        keys: Keys<'_, PublicKey>,
+        scheme: EncryptionScheme<'_>,
+        messages: &dyn Strings,
+    ) -> Result<Answers<Vec<u8>>, Error> {
+        Ok(self.encrypt_all::<Vectors>(keys, scheme, messages)?.0)
+    }
+
+    fn encrypt_to_rows(
+        &self,
+        keys: Keys<'_, PublicKey>,
+        scheme: EncryptionScheme<'_>,
+        messages: &dyn Strings,
+    ) -> Result<Rows, Error> {
+        Ok(Rows::new(self.encrypt_all::<InRows<false>>(keys, scheme, messages)?))
     }
 
     fn encrypt_all<F: Form>(
         &self,
         keys: Keys<'_, PublicKey>,
         scheme: EncryptionScheme<'_>,
-        messages: &[impl AsRef<[u8]> + Sync],
+        messages: &dyn Strings,
     ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, _: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
-            scheme.encode(messages[item].as_ref(), block)
+            scheme.encode(messages.get(item), block)
         };
         let decode = |_: usize, _: &PublicKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
-        let steps = Steps { encode, operation: Public { secret: true }, decode, kind: F::KIND };
+        let operation = &Public { secret: true };
+        let steps = Steps { encode: &encode, operation, decode: &decode, kind: F::KIND };
         steps.run(self.engine, keys, messages.len())
     }
 }

@@ -22,6 +22,7 @@ use crate::padding::copy_number;
 use crate::public::Public;
 use crate::rows::{Kind, SecretVectors};
 use crate::steps::{Answers, Refusal, Steps};
+use crate::strings::Strings;
 use crate::{
     BlindScheme, Blinded, EncryptionScheme, Error, Hash, ItemError, PrivateKey, Pss, PublicKey, Rsa,
     SignatureScheme, number, random,
@@ -128,12 +129,21 @@ pub fn public<'k>(
     keys: impl Into<Keys<'k, PublicKey>>,
     numbers: &[impl AsRef<[u8]> + Sync],
 ) -> Result<Answers<Vec<u8>>, Error> {
+    public_powers(rsa, keys.into(), &numbers)
+}
+
+fn public_powers(
+    rsa: &Rsa<'_>,
+    keys: Keys<'_, PublicKey>,
+    numbers: &dyn Strings,
+) -> Result<Answers<Vec<u8>>, Error> {
     let encode = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
-        Ok(copy_number(numbers[item].as_ref(), key.modulus_bytes(), block)?)
+        Ok(copy_number(numbers.get(item), key.modulus_bytes(), block)?)
     };
     let decode = |_: usize, _: &PublicKey, block: &mut [u8], _: &mut [u8]| Ok(block.to_vec());
-    let steps = Steps { encode, operation: Public { secret: true }, decode, kind: Kind::Values };
-    Ok(steps.run(rsa.engine, keys.into(), numbers.len())?.0)
+    let operation = &Public { secret: true };
+    let steps = Steps { encode: &encode, operation, decode: &decode, kind: Kind::Values };
+    Ok(steps.run(rsa.engine, keys, numbers.len())?.0)
 }
 
 /// `x^d mod n` for every number x. Every result is checked with the public exponent.
@@ -142,7 +152,15 @@ pub fn private<'k>(
     keys: impl Into<Keys<'k, PrivateKey>>,
     numbers: &[impl AsRef<[u8]> + Sync],
 ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-    private_powers::<SecretVectors>(rsa, keys.into(), numbers)
+    secret_powers(rsa, keys.into(), &numbers)
+}
+
+fn secret_powers(
+    rsa: &Rsa<'_>,
+    keys: Keys<'_, PrivateKey>,
+    numbers: &dyn Strings,
+) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
+    private_powers::<SecretVectors>(rsa, keys, numbers)
 }
 
 /// Blinds as [`Rsa::blind`] does, with salts and blinding factors of the caller's, for known answers. Whoever
@@ -155,10 +173,20 @@ pub fn blind<'k>(
     salts: &[impl AsRef<[u8]> + Sync],
     factors: &[impl AsRef<[u8]> + Sync],
 ) -> Result<Answers<Blinded>, Error> {
+    blind_with(rsa, keys.into(), scheme, &prepared, [&salts, &factors])
+}
+
+fn blind_with(
+    rsa: &Rsa<'_>,
+    keys: Keys<'_, PublicKey>,
+    scheme: BlindScheme,
+    prepared: &dyn Strings,
+    [salts, factors]: [&dyn Strings; 2],
+) -> Result<Answers<Blinded>, Error> {
     check_length("salts", prepared.len(), salts.len())?;
     check_length("factors", prepared.len(), factors.len())?;
     let write_salt = |item: usize, salt: &mut [u8]| -> Result<(), Refusal> {
-        let (expected, given) = (salt.len(), salts[item].as_ref());
+        let (expected, given) = (salt.len(), salts.get(item));
         if given.len() != expected {
             return Err(ItemError::WrongLength { expected, found: given.len() }.into());
         }
@@ -166,7 +194,7 @@ pub fn blind<'k>(
         Ok(())
     };
     let write_factor = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
-        Ok(copy_number(factors[item].as_ref(), key.modulus_bytes(), block)?)
+        Ok(copy_number(factors.get(item), key.modulus_bytes(), block)?)
     };
-    rsa.blind_by(keys.into(), scheme, prepared, write_salt, write_factor)
+    rsa.blind_by(keys, scheme, prepared, &write_salt, &write_factor)
 }

@@ -47,6 +47,7 @@ mod scheme;
 mod sign;
 mod steps;
 mod stream;
+mod strings;
 mod tasks;
 pub mod traits;
 mod verify;

@@ -1,10 +1,10 @@
 //! Signatures.
 
-use crate::hash::Digest;
 use crate::keys::Keys;
 use crate::rows::{Form, InRows, Memory, Rows, Vectors};
 use crate::steps::{Answers, Refusal, Steps};
-use crate::{Error, ItemError, PrivateKey, Rsa, SignatureScheme};
+use crate::strings::Signed;
+use crate::{Error, PrivateKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
     /// Signs `messages`, with one key or a key for each message. Every signature is verified before it is
@@ -28,8 +28,7 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        let digest = |item: usize| Ok(scheme.hash().digest(&[messages[item].as_ref()]));
-        Ok(self.sign_all::<Vectors>(keys.into(), scheme, messages.len(), digest)?.0)
+        self.sign_to_vectors(keys.into(), scheme, Signed::Messages(&messages))
     }
 
     /// Signs as [`Rsa::sign`] does, with all signatures in one piece of memory.
@@ -39,8 +38,7 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        let digest = |item: usize| Ok(scheme.hash().digest(&[messages[item].as_ref()]));
-        Ok(Rows::new(self.sign_all::<InRows<false>>(keys.into(), scheme, messages.len(), digest)?))
+        self.sign_to_rows(keys.into(), scheme, Signed::Messages(&messages))
     }
 
     /// Signs messages by their `digests`, which the caller computed with the hash of the scheme. With
@@ -67,8 +65,7 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         digests: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
-        Ok(self.sign_all::<Vectors>(keys.into(), scheme, digests.len(), digest)?.0)
+        self.sign_to_vectors(keys.into(), scheme, Signed::Digests(&digests))
     }
 
     /// Signs as [`Rsa::sign_digests`] does, with all signatures in one piece of memory.
@@ -78,23 +75,40 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         digests: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
-        Ok(Rows::new(self.sign_all::<InRows<false>>(keys.into(), scheme, digests.len(), digest)?))
+        self.sign_to_rows(keys.into(), scheme, Signed::Digests(&digests))
+    }
+
+    fn sign_to_vectors(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        scheme: SignatureScheme,
+        signed: Signed<'_>,
+    ) -> Result<Answers<Vec<u8>>, Error> {
+        Ok(self.sign_all::<Vectors>(keys, scheme, signed)?.0)
+    }
+
+    fn sign_to_rows(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        scheme: SignatureScheme,
+        signed: Signed<'_>,
+    ) -> Result<Rows, Error> {
+        Ok(Rows::new(self.sign_all::<InRows<false>>(keys, scheme, signed)?))
     }
 
     fn sign_all<F: Form>(
         &self,
         keys: Keys<'_, PrivateKey>,
         scheme: SignatureScheme,
-        count: usize,
-        digest: impl Fn(usize) -> Result<Digest, ItemError> + Sync,
+        signed: Signed<'_>,
     ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check_signing()?;
         let prefix = scheme.prefix()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
-            scheme.encode(&prefix, &digest(item)?, key.bits(), block)
+            scheme.encode(&prefix, &signed.digest(scheme, item)?, key.bits(), block)
         };
         let decode = |_: usize, _: &PrivateKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
-        Steps { encode, operation: self.private(), decode, kind: F::KIND }.run(self.engine, keys, count)
+        let steps = Steps { encode: &encode, operation: &self.private(), decode: &decode, kind: F::KIND };
+        steps.run(self.engine, keys, signed.len())
     }
 }

@@ -12,15 +12,22 @@ pub type Answers<T> = Vec<Result<T, ItemError>>;
 /// The answer of an item, once it is known.
 pub(crate) type Answer<T> = Option<Result<T, ItemError>>;
 
-/// The steps of a call.
-pub(crate) struct Steps<Encode, Operate, Decode> {
+/// Writes the block of an item: the index of the item, its key, its block.
+pub(crate) type Encode<'a, K> = dyn Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync + 'a;
+
+/// Reads the answer of an item: the index of the item, its key, its block, its row.
+pub(crate) type Decode<'a, K, T> =
+    dyn Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync + 'a;
+
+/// The steps of a call with keys of type `K` and answers of type `T`.
+pub(crate) struct Steps<'a, K, T> {
     /// Writes the block of an item.
-    pub(crate) encode: Encode,
+    pub(crate) encode: &'a Encode<'a, K>,
     /// Maps blocks to blocks.
-    pub(crate) operation: Operate,
+    pub(crate) operation: &'a dyn Operation<K>,
     /// Reads the answer of an item from its block, which it may overwrite. The bytes of the answer may go to
     /// the row of the item, which is as long as the block or longer.
-    pub(crate) decode: Decode,
+    pub(crate) decode: &'a Decode<'a, K, T>,
     /// The form of the answers.
     pub(crate) kind: Kind,
 }

@@ -1,10 +1,10 @@
 //! The blocks of a group on their way to a device and back. All threads encode the items of one chunk, and
 //! decode those of another, while the device computes the chunks between.
 
+use crate::Error;
 use crate::keys::{Key, Keys};
 use crate::rows::Memory;
 use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
-use crate::{Error, ItemError};
 use modmill::{Blocks, Engine, Offloaded};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -16,8 +16,8 @@ type Found<T> = (Vec<Answer<T>>, Memory, Vec<usize>);
 type BlockAndRow<'a> = (&'a mut [u8], &'a mut [u8]);
 
 /// The items of a group, and the answers that are known so far.
-pub(crate) struct Stream<'a, K, T, Encode, Operate, Decode> {
-    steps: &'a Steps<Encode, Operate, Decode>,
+pub(crate) struct Stream<'a, K, T> {
+    steps: &'a Steps<'a, K, T>,
     engine: &'a Engine,
     keys: Keys<'a, K>,
     items: &'a Items,
@@ -33,9 +33,9 @@ pub(crate) struct Stream<'a, K, T, Encode, Operate, Decode> {
     failed: Option<Error>,
 }
 
-impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode> {
+impl<'a, K, T> Stream<'a, K, T> {
     pub(crate) fn new(
-        steps: &'a Steps<Encode, Operate, Decode>,
+        steps: &'a Steps<'a, K, T>,
         engine: &'a Engine,
         keys: Keys<'a, K>,
         bits: usize,
@@ -70,14 +70,7 @@ impl<'a, K, T, Encode, Operate, Decode> Stream<'a, K, T, Encode, Operate, Decode
     }
 }
 
-impl<K, T, Encode, Operate, Decode> Blocks for Stream<'_, K, T, Encode, Operate, Decode>
-where
-    K: Key,
-    T: Send,
-    Encode: Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync,
-    Operate: Sync,
-    Decode: Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync,
-{
+impl<K: Key, T: Send> Blocks for Stream<'_, K, T> {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
         // The answers of a chunk are allocated here, while the device computes another chunk. Devices ask for

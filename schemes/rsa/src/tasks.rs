@@ -140,12 +140,21 @@ impl Rsa<'_> {
         keys: impl Into<Keys<'k, PrivateKey>>,
         tasks: &[PrivateTask<'_>],
     ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
+        self.run_private(keys.into(), tasks)
+    }
+
+    fn run_private(
+        &self,
+        keys: Keys<'_, PrivateKey>,
+        tasks: &[PrivateTask<'_>],
+    ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| tasks[item].encode(key, block);
         let decode = |item: usize, key: &PrivateKey, block: &mut [u8], row: &mut [u8]| {
             tasks[item].decode(key, block).map(|octets| SecretVectors::answer(octets, row))
         };
-        let steps = Steps { encode, operation: self.private(), decode, kind: SecretVectors::KIND };
-        Ok(steps.run(self.engine, keys.into(), tasks.len())?.0)
+        let operation = &self.private();
+        let steps = Steps { encode: &encode, operation, decode: &decode, kind: SecretVectors::KIND };
+        Ok(steps.run(self.engine, keys, tasks.len())?.0)
     }
 
     /// Runs tasks of public keys as [`Rsa::private_tasks`] runs those of private keys.
@@ -174,12 +183,21 @@ impl Rsa<'_> {
         keys: impl Into<Keys<'k, PublicKey>>,
         tasks: &[PublicTask<'_>],
     ) -> Result<Answers<Vec<u8>>, Error> {
+        self.run_public(keys.into(), tasks)
+    }
+
+    fn run_public(
+        &self,
+        keys: Keys<'_, PublicKey>,
+        tasks: &[PublicTask<'_>],
+    ) -> Result<Answers<Vec<u8>>, Error> {
         let encode = |item: usize, key: &PublicKey, block: &mut [u8]| tasks[item].encode(key, block);
         let decode = |item: usize, key: &PublicKey, block: &mut [u8], row: &mut [u8]| {
             tasks[item].decode(key, block).map(|octets| Vectors::answer(octets, row))
         };
         let secret = tasks.iter().any(|task| matches!(task, PublicTask::Encrypt { .. }));
-        let steps = Steps { encode, operation: Public { secret }, decode, kind: Vectors::KIND };
-        Ok(steps.run(self.engine, keys.into(), tasks.len())?.0)
+        let operation = &Public { secret };
+        let steps = Steps { encode: &encode, operation, decode: &decode, kind: Vectors::KIND };
+        Ok(steps.run(self.engine, keys, tasks.len())?.0)
     }
 }

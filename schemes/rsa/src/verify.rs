@@ -1,12 +1,12 @@
 //! Verification.
 
-use crate::hash::Digest;
 use crate::keys::{Keys, check_length};
 use crate::padding;
 use crate::public::Public;
 use crate::rows::Kind;
 use crate::steps::{Answers, Refusal, Steps};
-use crate::{Error, ItemError, PublicKey, Rsa, SignatureScheme};
+use crate::strings::{Signed, Strings};
+use crate::{Error, PublicKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
     /// Verifies the signature of each message, with one key or a key for each message. Every wrong signature
@@ -31,9 +31,7 @@ impl Rsa<'_> {
         messages: &[impl AsRef<[u8]> + Sync],
         signatures: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<()>, Error> {
-        check_length("signatures", messages.len(), signatures.len())?;
-        let digest = |item: usize| Ok(scheme.hash().digest(&[messages[item].as_ref()]));
-        self.verify_all(keys.into(), scheme, digest, signatures)
+        self.verify_all(keys.into(), scheme, Signed::Messages(&messages), &signatures)
     }
 
     /// Verifies signatures by the digests of their messages, which the caller computed with the hash of the
@@ -58,26 +56,26 @@ impl Rsa<'_> {
         digests: &[impl AsRef<[u8]> + Sync],
         signatures: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<()>, Error> {
-        check_length("signatures", digests.len(), signatures.len())?;
-        let digest = |item: usize| scheme.read_digest(digests[item].as_ref());
-        self.verify_all(keys.into(), scheme, digest, signatures)
+        self.verify_all(keys.into(), scheme, Signed::Digests(&digests), &signatures)
     }
 
-    fn verify_all(
+    pub(crate) fn verify_all(
         &self,
         keys: Keys<'_, PublicKey>,
         scheme: SignatureScheme,
-        digest: impl Fn(usize) -> Result<Digest, ItemError> + Sync,
-        signatures: &[impl AsRef<[u8]> + Sync],
+        signed: Signed<'_>,
+        signatures: &dyn Strings,
     ) -> Result<Answers<()>, Error> {
+        check_length("signatures", signed.len(), signatures.len())?;
         let prefix = scheme.prefix()?;
         let encode = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
-            Ok(padding::copy_signature(signatures[item].as_ref(), key.modulus_bytes(), block)?)
+            Ok(padding::copy_signature(signatures.get(item), key.modulus_bytes(), block)?)
         };
         let decode = |item: usize, key: &PublicKey, block: &mut [u8], _: &mut [u8]| {
-            scheme.verify(&prefix, &digest(item)?, key.bits(), block)
+            scheme.verify(&prefix, &signed.digest(scheme, item)?, key.bits(), block)
         };
-        let steps = Steps { encode, operation: Public { secret: false }, decode, kind: Kind::Values };
+        let operation = &Public { secret: false };
+        let steps = Steps { encode: &encode, operation, decode: &decode, kind: Kind::Values };
         Ok(steps.run(self.engine, keys, signatures.len())?.0)
     }
 }

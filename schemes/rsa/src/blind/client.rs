@@ -6,7 +6,8 @@ use crate::blinding::inverses;
 use crate::keys::{Keys, check_length};
 use crate::padding::copy_number;
 use crate::public::public_operation;
-use crate::steps::{Answers, Refusal};
+use crate::steps::{Answers, Encode, Refusal};
+use crate::strings::{Signed, Strings};
 use crate::{Error, ItemError, PublicKey, Rsa, random};
 use std::fmt;
 use zeroize::Zeroizing;
@@ -69,7 +70,7 @@ impl Rsa<'_> {
         let draw_salt = |_: usize, salt: &mut [u8]| Ok(random::fill(salt)?);
         let draw =
             |_: usize, key: &PublicKey, block: &mut [u8]| Ok(random::below(key.modulus_bytes(), block)?);
-        self.blind_by(keys.into(), scheme, prepared, draw_salt, draw)
+        self.blind_by(keys.into(), scheme, &prepared, &draw_salt, &draw)
     }
 
     /// Blinds messages with the salts and factors that two functions write.
@@ -77,20 +78,20 @@ impl Rsa<'_> {
         &self,
         keys: Keys<'_, PublicKey>,
         scheme: BlindScheme,
-        prepared: &[impl AsRef<[u8]> + Sync],
-        write_salt: impl Fn(usize, &mut [u8]) -> Result<(), Refusal> + Sync,
-        write_factor: impl Fn(usize, &PublicKey, &mut [u8]) -> Result<(), Refusal> + Sync,
+        prepared: &dyn Strings,
+        write_salt: &(dyn Fn(usize, &mut [u8]) -> Result<(), Refusal> + Sync),
+        write_factor: &Encode<'_, PublicKey>,
     ) -> Result<Answers<Blinded>, Error> {
         let (engine, pss) = (self.engine, scheme.pss());
         let mut answers: Answers<Blinded> = vec![Err(ItemError::Fault); prepared.len()];
         for mut group in Group::all(engine, keys, prepared.len())? {
-            let messages = group.numbers(|item, key, block| {
+            let messages = group.numbers(&|item, key, block| {
                 let mut salt = Zeroizing::new(vec![0; pss.salt_len(key.bits())?]);
                 write_salt(item, &mut salt)?;
-                let digest = pss.hash.digest(&[prepared[item].as_ref()]);
+                let digest = pss.hash.digest(&[prepared.get(item)]);
                 Ok(pss.encode(digest.as_ref(), &salt, key.bits(), block)?)
             })?;
-            let factors = group.numbers(&write_factor)?;
+            let factors = group.numbers(write_factor)?;
             // `(m r)^-1 m` is the inverse of r. It exists only if m has an inverse too, which the RFC asks
             // for.
             let products = engine.mul_mod(&messages, &factors, group.moduli.as_slice())?;
@@ -128,16 +129,25 @@ impl Rsa<'_> {
         blind_signatures: &[impl AsRef<[u8]> + Sync],
         inverses: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        let keys = keys.into();
+        self.finalize_all(keys.into(), scheme, &prepared, [&blind_signatures, &inverses])
+    }
+
+    fn finalize_all(
+        &self,
+        keys: Keys<'_, PublicKey>,
+        scheme: BlindScheme,
+        prepared: &dyn Strings,
+        [blind_signatures, inverses]: [&dyn Strings; 2],
+    ) -> Result<Answers<Vec<u8>>, Error> {
         check_length("blind signatures", prepared.len(), blind_signatures.len())?;
         check_length("inverses", prepared.len(), inverses.len())?;
         let mut signatures: Answers<Vec<u8>> = vec![Err(ItemError::Fault); prepared.len()];
         for mut group in Group::all(self.engine, keys, prepared.len())? {
-            let blind_signatures = group.numbers(|item, key, block| {
-                Ok(copy_number(blind_signatures[item].as_ref(), key.modulus_bytes(), block)?)
+            let blind_signatures = group.numbers(&|item, key, block| {
+                Ok(copy_number(blind_signatures.get(item), key.modulus_bytes(), block)?)
             })?;
-            let inverses = group.numbers(|item, key, block| {
-                Ok(copy_number(inverses[item].as_ref(), key.modulus_bytes(), block)?)
+            let inverses = group.numbers(&|item, key, block| {
+                Ok(copy_number(inverses.get(item), key.modulus_bytes(), block)?)
             })?;
             let unblinded = self.engine.mul_mod(&blind_signatures, &inverses, group.moduli.as_slice())?;
             let read = |position: usize| group.octets(unblinded.get(position));
@@ -146,7 +156,8 @@ impl Rsa<'_> {
         // An item without a signature is verified as an empty one, and keeps its error.
         let octets: Vec<&[u8]> =
             signatures.iter().map(|signature| signature.as_deref().unwrap_or(&[])).collect();
-        let verdicts = self.verify(keys, scheme.signature_scheme(), prepared, &octets)?;
+        let verdicts =
+            self.verify_all(keys, scheme.signature_scheme(), Signed::Messages(prepared), &&octets[..])?;
         let finished = signatures.into_iter().zip(verdicts);
         Ok(finished
             .map(|(signature, verdict)| signature.and_then(|signature| verdict.map(|()| signature)))

@@ -4,7 +4,7 @@ use crate::batch::{by_length, map_blocks};
 use crate::keys::Keys;
 use crate::number;
 use crate::rows::{Kind, Memory};
-use crate::steps::Refusal;
+use crate::steps::{Encode, Refusal};
 use crate::{Error, ItemError, PublicKey};
 use modmill::{Batch, Engine, Modulus, try_vector};
 use zeroize::Zeroizing;
@@ -40,10 +40,7 @@ impl<'a> Group<'a> {
 
     /// A number for each item, from the block that `write` writes. An item that is refused keeps its error,
     /// and its number is 1, which has an inverse modulo anything.
-    pub(super) fn numbers(
-        &mut self,
-        write: impl Fn(usize, &PublicKey, &mut [u8]) -> Result<(), Refusal> + Sync,
-    ) -> Result<Batch, Error> {
+    pub(super) fn numbers(&mut self, write: &Encode<'_, PublicKey>) -> Result<Batch, Error> {
         let size = self.bits.div_ceil(8);
         let mut octets = Zeroizing::new(try_vector(self.items.len() * size)?);
         let mut none = Memory::new(Kind::Values, size, self.items.len())?;
