@@ -7,7 +7,6 @@ use crate::path::{CpuPath, with_kernel};
 use crate::pow::pow_shared_vartime;
 use crate::rows::Rows;
 use modmill_core::{Batch, BatchView, Error, Modulus, Op, Request};
-use rayon::prelude::*;
 
 impl Cpu {
     /// The products of consecutive groups of `group` numbers modulo an odd number of at least 3; the last
@@ -56,7 +55,7 @@ impl Cpu {
         factors.copy_from_slice(domain.entry());
         let mut work = Workspace::new::<K>(modulus.bits());
         pow_shared_vartime(domain, &mut factors, &[group as u64], 4, &mut work);
-        let compute = |work: &mut Workspace, (index, out): (usize, &mut [u64])| {
+        let compute = |work: &mut Workspace, index: usize, out: &mut [u64]| {
             let (mut x, mut y) = (std::mem::take(&mut work.x), std::mem::take(&mut work.y));
             let mut numbers: Vec<&[u64]> = Vec::with_capacity(K::LANES);
             for step in 0..group {
@@ -77,14 +76,8 @@ impl Cpu {
             domain.store(&mut x, out, stride, work);
             (work.x, work.y) = (x, y);
         };
-        let limbs = answers.as_limbs_mut();
-        if self.threads() == 1 || limbs.len() <= K::LANES * stride {
-            limbs.chunks_mut(K::LANES * stride).enumerate().for_each(|pair| compute(&mut work, pair));
-        } else {
-            let work = || Workspace::new::<K>(modulus.bits());
-            let groups = limbs.par_chunks_mut(K::LANES * stride).enumerate();
-            self.install(|| groups.for_each_init(work, compute));
-        }
+        let workspace = || Workspace::new::<K>(modulus.bits());
+        self.each_chunk(answers.as_limbs_mut(), (K::LANES * stride, 1), &workspace, &compute);
         Ok(answers)
     }
 }

@@ -198,7 +198,7 @@ impl Cpu {
         let mut answers = Batch::try_zeros(fixed.modulus.bits(), count)?;
         let (stride, len) = (answers.stride(), domain.one().len());
         let groups = count.div_ceil(K::LANES).div_ceil(self.threads()).clamp(1, TOGETHER);
-        let block = |work: &mut Workspace, (index, out): (usize, &mut [u64])| {
+        let block = |work: &mut Workspace, index: usize, out: &mut [u64]| {
             let range = Items::from(0..count);
             let items = range.chunk(index, groups * K::LANES);
             watched(watch, items.len(), || {
@@ -211,14 +211,8 @@ impl Cpu {
             });
         };
         let size = groups * K::LANES * stride;
-        let work = || Workspace::new::<K>(fixed.modulus.bits());
-        if count <= groups * K::LANES {
-            let mut work = work();
-            answers.as_limbs_mut().chunks_mut(size).enumerate().for_each(|pair| block(&mut work, pair));
-        } else {
-            let limbs = answers.as_limbs_mut();
-            self.install(|| limbs.par_chunks_mut(size).enumerate().for_each_init(work, block));
-        }
+        let workspace = || Workspace::new::<K>(fixed.modulus.bits());
+        self.each_chunk(answers.as_limbs_mut(), (size, 1), &workspace, &block);
         Ok(answers)
     }
 }

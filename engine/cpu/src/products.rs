@@ -65,7 +65,7 @@ impl Cpu {
         let mut answers = Batch::try_zeros(a.bits() + b.bits(), count)?;
         let stride = answers.stride();
         let rows = |bits: usize| Rows::zeros(radix::digits_for(bits, K::WIDTH) * K::LANES);
-        let group = |work: &mut (Rows, Rows, Rows, Rows), (index, out): (usize, &mut [u64])| {
+        let group = |work: &mut (Rows, Rows, Rows, Rows), index: usize, out: &mut [u64]| {
             let (x, y, product, limbs) = work;
             for (operand, rows) in [(a, &mut *x), (b, &mut *y)] {
                 let item = |lane: usize| operand.get((index * K::LANES + lane).min(count - 1));
@@ -81,17 +81,7 @@ impl Cpu {
             (x, y, product, Rows::zeros(lanes::limb_words(K::LANES, stride)))
         };
         let groups = grain(Op::Mul, product.longest_factor_bits());
-        if self.threads() == 1 || count <= groups * K::LANES {
-            // There is no work to share: waking another thread costs more than it brings.
-            let mut work = workspace();
-            let outs = answers.as_limbs_mut().chunks_mut(K::LANES * stride);
-            outs.enumerate().for_each(|pair| group(&mut work, pair));
-        } else {
-            self.install(|| {
-                let outs = answers.as_limbs_mut().par_chunks_mut(K::LANES * stride);
-                outs.enumerate().with_min_len(groups).for_each_init(workspace, group);
-            });
-        }
+        self.each_chunk(answers.as_limbs_mut(), (K::LANES * stride, groups), &workspace, &group);
         Ok(answers)
     }
 }

@@ -16,7 +16,6 @@ use crate::remainder::{self, Scratch};
 use crate::{out_of_memory, pow, rns};
 use modmill_core::window::MAX_WINDOW;
 use modmill_core::{Backend, Batch, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A modular operation, with the window of powers.
@@ -74,11 +73,11 @@ impl Cpu {
             (Method::Transforms(multiplier), _) => {
                 out_of_memory::returned(|| self.run_by_transforms(multiplier, operation, job))?
             }
-            (Method::Division, Modular::Multiply) => self.run_by_division(job, |item, out, scratch| {
+            (Method::Division, Modular::Multiply) => self.run_by_division(job, &|item, out, scratch| {
                 let (a, b) = (job.a.get(item), job.b.get(item));
                 remainder::mul_mod(a, b, job.moduli.get(item), out, scratch);
             })?,
-            (Method::Division, Modular::Square) => self.run_by_division(job, |item, out, scratch| {
+            (Method::Division, Modular::Square) => self.run_by_division(job, &|item, out, scratch| {
                 remainder::square_mod(job.a.get(item), job.moduli.get(item), out, scratch);
             })?,
             (Method::Division, Modular::Power(_) | Modular::PowerVartime(_)) => {
@@ -189,26 +188,13 @@ impl Cpu {
             }
             work.x = x;
         };
-        let group = |work: &mut Workspace, (items, out): (Items<'_>, &mut [u64])| {
+        let group = |work: &mut Workspace, index: usize, out: &mut [u64]| {
+            let items = job.items.chunk(index, K::LANES);
             watched(job.watch, items.len(), || compute_group(work, items, out));
         };
         let groups = grain(op, job.bits);
-        if self.threads() == 1 || job.items.len() <= groups * K::LANES {
-            // There is no work to share: waking another thread costs more than it brings.
-            let mut work = Workspace::new::<K>(job.bits);
-            let outs = answers.as_limbs_mut().chunks_mut(K::LANES * stride);
-            job.items.chunks(K::LANES).zip(outs).for_each(|pair| group(&mut work, pair));
-        } else {
-            self.install(|| {
-                answers
-                    .as_limbs_mut()
-                    .par_chunks_mut(K::LANES * stride)
-                    .enumerate()
-                    .map(|(index, out)| (job.items.chunk(index, K::LANES), out))
-                    .with_min_len(groups)
-                    .for_each_init(|| Workspace::new::<K>(job.bits), group);
-            });
-        }
+        let workspace = || Workspace::new::<K>(job.bits);
+        self.each_chunk(answers.as_limbs_mut(), (K::LANES * stride, groups), &workspace, &group);
         Ok(answers)
     }
 
@@ -265,32 +251,17 @@ impl Cpu {
     fn run_by_division(
         &self,
         job: &Job<'_>,
-        compute: impl Fn(usize, &mut [u64], &mut Scratch) + Sync,
+        compute: &(dyn Fn(usize, &mut [u64], &mut Scratch) + Sync),
     ) -> Result<Batch, Error> {
         let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
         let scratch = || Scratch::new(2 * limbs, limbs);
         // A thread takes some microseconds of work at least.
         let grain = (1024 / (limbs * limbs)).max(1);
-        let compute = |item, out: &mut [u64], scratch: &mut Scratch| {
-            watched(job.watch, 1, || compute(item, out, scratch));
+        let compute = |scratch: &mut Scratch, place: usize, out: &mut [u64]| {
+            watched(job.watch, 1, || compute(job.items.get(place), out, scratch));
         };
-        if job.items.len() <= grain {
-            let outs = answers.as_limbs_mut().chunks_mut(stride);
-            let mut scratch = scratch();
-            job.items.iter().zip(outs).for_each(|(item, out)| compute(item, out, &mut scratch));
-        } else {
-            self.install(|| {
-                answers
-                    .as_limbs_mut()
-                    .par_chunks_mut(stride)
-                    .enumerate()
-                    .with_min_len(grain)
-                    .for_each_init(scratch, |scratch, (place, out)| {
-                        compute(job.items.get(place), out, scratch)
-                    });
-            });
-        }
+        self.each_chunk(answers.as_limbs_mut(), (stride, grain), &scratch, &compute);
         Ok(answers)
     }
 }

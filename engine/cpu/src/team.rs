@@ -153,6 +153,11 @@ pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, wo
         }
         wait_for(&busy);
     };
+    from_both_ends(threads, &take);
+}
+
+/// Runs `take(true)` on half of `threads` threads and `take(false)` on the others. A leader calls its team.
+fn from_both_ends(threads: usize, take: &(dyn Fn(bool) + Sync)) {
     ROLE.with_borrow(|role| {
         if let Role::Leader(team) = role {
             team.call();
@@ -200,7 +205,7 @@ fn wait_for(busy: &AtomicUsize) {
 }
 
 /// Runs `work` on `threads` threads at once, or on fewer if some are busy.
-fn on_threads(threads: usize, work: &(impl Fn() + Sync)) {
+fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     if threads <= 1 {
         work();
     } else {

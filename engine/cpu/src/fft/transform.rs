@@ -85,7 +85,7 @@ pub(super) fn cut<const R: usize>(block: &mut [Point]) -> Parts<'_, R> {
 pub(super) fn in_columns<const R: usize>(
     mut parts: Parts<'_, R>,
     is_shared: bool,
-    pass: &(impl Fn(&mut Parts<'_, R>) + Sync),
+    pass: &(dyn Fn(&mut Parts<'_, R>) + Sync),
 ) {
     let len = parts[0].len();
     if !is_shared || len * R < PARALLEL || len == 1 {
@@ -106,7 +106,7 @@ pub(super) fn in_columns<const R: usize>(
 fn each_part<const R: usize>(
     parts: Parts<'_, R>,
     is_shared: bool,
-    work: &(impl Fn(usize, &mut [Point]) + Sync),
+    work: &(dyn Fn(usize, &mut [Point]) + Sync),
 ) {
     if parts[0].len() == 1 {
         return;
