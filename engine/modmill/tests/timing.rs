@@ -49,16 +49,19 @@ fn pow_takes_the_same_time_for_all_exponents_on_every_path() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn pow_of_one_item_takes_the_same_time_for_all_exponents_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_pow_of_one);
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn powers_of_a_fixed_base_take_the_same_time_for_all_exponents_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_pow_fixed_base);
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn products_of_powers_take_the_same_time_for_all_exponents_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_multi_pow);
 }

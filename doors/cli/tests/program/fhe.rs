@@ -81,6 +81,7 @@ fn the_whole_chain_at_a_quick_setting() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn the_whole_chain_at_toy() {
     whole_chain(&Desk::new("toy", "toy"));
 }

@@ -247,6 +247,7 @@ fn callers_of_a_gpu_are_measured() {
 
 /// GPUs make the same signatures as the CPU, and RSA is measured and timed by keys.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn rsa_on_gpus() {
     let [key, message, signature] = ["gpu.pem", "gpu.message", "gpu.sig"].map(scratch);
     let [key, message, signature] = [&key, &message, &signature].map(|path| path.to_str().unwrap());

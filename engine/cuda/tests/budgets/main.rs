@@ -103,6 +103,7 @@ fn wide_samples_in_groups() {
 /// does where registers are short (its warning C7512) or where a product adds to a part of the sums of
 /// another (C7511).
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn residues_on_tensor_cores() {
     let Some(compiler) = compiler() else { return };
     // Bits, threads of a block, chunks, and bytes of local memory: with a modulus for each item, and with

@@ -127,6 +127,7 @@ pub(crate) fn check_operations(cuda: &Cuda, variant: Variant, bits: usize) {
 /// Residues at real sizes: matrices in shared memory, streamed through it, with sums beyond a word, and with
 /// base B's words in shared memory.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn residues_of_long_numbers() {
     let shapes = [(1024, 1, 3), (2048, 2, 2), (3072, 4, 5), (4096, 5, 7), (6144, 9, 11), (8192, 12, 14)];
     for (bits, to_b, to_a) in shapes {
@@ -143,6 +144,7 @@ fn residues_of_long_numbers() {
 /// A modulus that a whole wave of items shares is merged into the matrices: even and odd numbers of groups,
 /// and one and several chunks.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn one_modulus_in_the_matrices() {
     for bits in [100, 200, 256, 512] {
         let variant = variant(Family::Rns, 2, chunks(1, 1), bits);

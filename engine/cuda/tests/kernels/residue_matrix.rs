@@ -164,6 +164,7 @@ fn moduli_in_parts() {
 
 /// More rows than a launch takes, with the greatest residues and factors: sums of bytes reach their bounds.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn more_rows_than_a_launch_takes() {
     let moduli = ResidueModuli::new(&[u32::MAX]).unwrap();
     let rows = (1 << 15) + 100;

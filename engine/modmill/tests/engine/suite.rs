@@ -81,12 +81,7 @@ fn chips_pass(chips: &[Chip], effort: Effort) {
 }
 
 #[test]
-fn the_chip_with_the_least_memory_passes() {
-    chips_pass(&[Chip::T4], Effort::Brief);
-}
-
-#[test]
-#[ignore = "takes minutes without compiled kernels; .ci/run has it"]
+#[ignore = "slow: .ci/run has it"]
 fn every_chip_passes() {
     chips_pass(&CHIPS, Effort::Brief);
 }

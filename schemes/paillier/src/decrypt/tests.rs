@@ -110,6 +110,7 @@ fn faults_are_noticed_and_named() {
 /// An emulated device is slow: one fault for each stage, in the second of its appearances where there are
 /// two.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn columns_are_encrypted_and_decrypted_on_a_device() {
     let Some(builder) = modmill_testing::emulated::engine(Default::default()) else { return };
     let engine = builder.build().unwrap();

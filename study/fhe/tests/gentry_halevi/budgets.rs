@@ -6,6 +6,7 @@ use modmill_fhe::gentry_halevi::{Error, GentryHalevi, Setting, generate};
 /// A random circuit of gates on two rows of bits, with recryption where a gate is refused. Every bit and
 /// every budget on the way is checked.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn budgets_are_never_promised_too_high() {
     let engine = engine();
     for setting in [(32, 100, 8), (128, 150, 8), (64, 440, 72)] {
@@ -94,6 +95,7 @@ fn keys_with_too_little_room_say_so() {
 /// The budgets of a published shape: about 380 of fresh bits, 205 after recryption, and enough to recrypt a
 /// product of recrypted bits.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn the_toy_setting_recrypts_products() {
     let engine = engine();
     let (public, secret) = generate(&engine, &Setting::toy(), &mut |_| {}).unwrap();

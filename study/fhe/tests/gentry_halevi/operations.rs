@@ -6,6 +6,7 @@ use modmill_fhe::gentry_halevi::{
 };
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn thousands_of_bits_come_back() {
     let engine = engine();
     let (scheme, secret) = scheme(&engine, (64, 64, 8));
@@ -116,6 +117,7 @@ fn progress_passes_all_stages() {
 
 /// Squares and recrypts, eight times, at three shapes of recryption.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn eight_rounds_keep_the_bits() {
     let engine = engine();
     for setting in [(32, 100, 8), (64, 200, 32), (64, 440, 72)] {
