@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod blocks;
 pub mod error;
+mod exponent;
 pub mod goldilocks;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
@@ -36,6 +37,7 @@ pub mod window;
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
+pub use exponent::{Exponent, ExponentList, Public};
 pub use items::Items;
 pub use job::{Job, Product};
 pub use matrix::{

@@ -1,12 +1,13 @@
 //! Products of all numbers of a column modulo one number.
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::{check_huge_widths, common_length};
 use crate::modular::Modular;
-use crate::on_device::OnDevice;
 use crate::on_host::{OnHost, with_view};
+use crate::place::Place;
 use crate::sort::is_for_kernels;
-use modmill_core::{Batch, BatchView, Error, Modulus, Op, Operand, Request, Resident};
+use modmill_core::{Batch, BatchView, Error, Exponent, Modulus, Op, Operand, Request, Resident};
 use std::ops::Range;
 
 /// The least number of factors that a lane multiplies.
@@ -15,7 +16,7 @@ const LEAST_FACTORS: usize = 8;
 /// Powers whose squarings are shared in products of powers of a column.
 const TOGETHER: usize = 16;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// The product of all numbers of `column` modulo one number, as a batch of one number. An empty column
     /// gives 1.
     ///
@@ -29,17 +30,12 @@ impl Engine {
     /// assert_eq!(product.as_limbs(), [0xffff_fffb - 30]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn product_mod<'a>(&self, column: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Batch, Error> {
-        let column = column.into();
-        let count = self.check_column(column)?;
-        if !self.has_lanes(column, count, modulus) {
-            return self.product_tree(column, count, modulus)?.download();
-        }
-        let column = OnHost::of(column)?;
-        with_view(column.operand(), |view| match self.product_in_lanes(view, modulus)? {
-            Some(product) => Ok(product),
-            None => self.product_tree(view.into(), count, modulus)?.download(),
-        })
+    pub fn product_mod<'a>(
+        &self,
+        column: impl Into<Operand<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::ColumnProduct(column.into(), modulus))
     }
 
     /// The products of consecutive groups of `group` numbers of `column` modulo one number. The last group
@@ -59,31 +55,9 @@ impl Engine {
         &self,
         column: impl Into<Operand<'a>>,
         group: usize,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        let column = column.into();
-        let count = self.check_column(column)?;
-        if group == 0 {
-            let what = "the size of a group";
-            return Err(Error::OutOfRange { what, value: group, least: 1, most: usize::MAX });
-        }
-        let groups = count.div_ceil(group);
-        // A few long groups would leave lanes and threads without work.
-        let fills_lanes = groups >= self.cpu().lanes() * self.threads() || group <= LEAST_FACTORS;
-        if fills_lanes && self.has_lanes(column, count, modulus) {
-            let column = OnHost::of(column)?;
-            let products =
-                with_view(column.operand(), |view| self.cpu().products_of_groups(view, group, modulus))?;
-            if let Some(products) = products {
-                return Ok(products);
-            }
-        }
-        let mut products = Batch::try_zeros(modulus.bits(), groups)?;
-        for place in 0..groups {
-            let part = column.slice(place * group..count.min((place + 1) * group));
-            products.get_mut(place).copy_from_slice(self.product_mod(part, modulus)?.get(0));
-        }
-        Ok(products)
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::GroupProducts(column.into(), group, modulus))
     }
 
     /// The product of the powers `base_i^exponent_i` over all items modulo one number, as a batch of one
@@ -106,35 +80,71 @@ impl Engine {
     pub fn product_of_powers<'a>(
         &self,
         bases: impl Into<Operand<'a>>,
-        exponents: impl Into<Operand<'a>>,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        self.multiply_column(Modular::Power, bases.into(), exponents.into(), modulus)
+        exponents: impl Into<Exponent<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        let exponents = exponents.into();
+        let power = Modular::power(exponents.secrecy);
+        P::answer(self, &Call::ColumnPowers(power, bases.into(), exponents.numbers, modulus))
+    }
+}
+
+impl Engine {
+    pub(crate) fn multiply_column(&self, column: Operand<'_>, modulus: &Modulus) -> Result<Batch, Error> {
+        let count = self.check_column(column)?;
+        if !self.has_lanes(column, count, modulus) {
+            return self.product_tree(column, count, modulus)?.download();
+        }
+        let column = OnHost::of(column)?;
+        with_view(column.operand(), |view| match self.product_in_lanes(view, modulus)? {
+            Some(product) => Ok(product),
+            None => self.product_tree(view.into(), count, modulus)?.download(),
+        })
     }
 
-    /// [`Engine::product_of_powers`] for public exponents, such as weights.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus};
-    ///
-    /// let (bases, weights) = (Batch::from_hex(["3", "5", "7"])?, Batch::from_hex(["4", "2", "1"])?);
-    /// let modulus = Modulus::from_hex("fffffffb")?;
-    /// let product = Engine::new()?.product_of_powers_vartime(&bases, &weights, &modulus)?;
-    /// assert_eq!(product.as_limbs(), [81 * 25 * 7]);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn product_of_powers_vartime<'a>(
+    pub(crate) fn multiply_column_resident(
         &self,
-        bases: impl Into<Operand<'a>>,
-        exponents: impl Into<Operand<'a>>,
+        column: Operand<'_>,
         modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        self.multiply_column(Modular::PowerVartime, bases.into(), exponents.into(), modulus)
+    ) -> Result<Resident, Error> {
+        let count = self.check_column(column)?;
+        match self.has_lanes(column, count, modulus) {
+            true => self.upload_answers(self.multiply_column(column, modulus)?),
+            false => self.product_tree(column, count, modulus),
+        }
     }
 
-    fn multiply_column(
+    pub(crate) fn multiply_groups(
+        &self,
+        column: Operand<'_>,
+        group: usize,
+        modulus: &Modulus,
+    ) -> Result<Batch, Error> {
+        let count = self.check_column(column)?;
+        if group == 0 {
+            let what = "the size of a group";
+            return Err(Error::OutOfRange { what, value: group, least: 1, most: usize::MAX });
+        }
+        let groups = count.div_ceil(group);
+        // A few long groups would leave lanes and threads without work.
+        let fills_lanes = groups >= self.cpu().lanes() * self.threads() || group <= LEAST_FACTORS;
+        if fills_lanes && self.has_lanes(column, count, modulus) {
+            let column = OnHost::of(column)?;
+            let products =
+                with_view(column.operand(), |view| self.cpu().products_of_groups(view, group, modulus))?;
+            if let Some(products) = products {
+                return Ok(products);
+            }
+        }
+        let mut products = Batch::try_zeros(modulus.bits(), groups)?;
+        for place in 0..groups {
+            let part = column.slice(place * group..count.min((place + 1) * group));
+            products.get_mut(place).copy_from_slice(self.multiply_column(part, modulus)?.get(0));
+        }
+        Ok(products)
+    }
+
+    pub(crate) fn multiply_column_powers(
         &self,
         operation: Modular,
         bases: Operand<'_>,
@@ -175,7 +185,7 @@ impl Engine {
         let request = Request::new(Op::MulMod, modulus.bits(), count).one_modulus();
         // A modular product is two products of the kernel.
         let seconds = self.cpu().plan(&request).map_or(0.0, |plan| plan.seconds / 2.0);
-        !self.backends.prefers_gpus(&request, 1, seconds)
+        !self.backends().prefers_gpus(&request, 1, seconds)
     }
 
     /// The product of a column by lanes that each multiply a part of it.
@@ -217,22 +227,6 @@ impl Engine {
             product = multiply((&product).into(), number.into())?;
         }
         Ok(product)
-    }
-}
-
-impl OnDevice<'_> {
-    /// [`Engine::product_mod`] with the answer on a device.
-    pub fn product_mod<'a>(
-        &self,
-        column: impl Into<Operand<'a>>,
-        modulus: &Modulus,
-    ) -> Result<Resident, Error> {
-        let (column, engine) = (column.into(), self.engine);
-        let count = engine.check_column(column)?;
-        match engine.has_lanes(column, count, modulus) {
-            true => engine.upload_answers(engine.product_mod(column, modulus)?),
-            false => engine.product_tree(column, count, modulus),
-        }
     }
 }
 

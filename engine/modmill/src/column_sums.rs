@@ -1,8 +1,10 @@
 //! Sums of all numbers of a column modulo one number, added before they are reduced.
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::{check_huge_widths, common_length};
 use crate::on_host::{OnHost, with_view};
+use crate::place::Place;
 use modmill_core::{Batch, BatchView, Error, Modulus, Operand, limbs};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -13,7 +15,7 @@ const PRODUCT_LIMBS: usize = 1 << 22;
 /// Numbers that a thread adds up, at least.
 const GRAIN: usize = 256;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// The sum of all numbers of `column` modulo one number, as a batch of one number. An empty column
     /// gives 0.
     ///
@@ -27,12 +29,12 @@ impl Engine {
     /// assert_eq!(sum.as_limbs(), [7]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn sum_mod<'a>(&self, column: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Batch, Error> {
-        let column = column.into();
-        self.check_column(column)?;
-        let column = OnHost::of(column)?;
-        let sum = with_view(column.operand(), |view| Ok(self.sum(view)))?;
-        self.reduce_sum(&sum, modulus)
+    pub fn sum_mod<'a>(
+        &self,
+        column: impl Into<Operand<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::ColumnSum(column.into(), modulus))
     }
 
     /// The sum of the products `a_i b_i` modulo one number, as a batch of one number. An empty column
@@ -54,9 +56,26 @@ impl Engine {
         &self,
         a: impl Into<Operand<'a>>,
         b: impl Into<Operand<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::SumProducts(a.into(), b.into(), modulus))
+    }
+}
+
+impl Engine {
+    pub(crate) fn add_column(&self, column: Operand<'_>, modulus: &Modulus) -> Result<Batch, Error> {
+        self.check_column(column)?;
+        let column = OnHost::of(column)?;
+        let sum = with_view(column.operand(), |view| Ok(self.sum(view)))?;
+        self.reduce_sum(&sum, modulus)
+    }
+
+    pub(crate) fn add_products(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
         modulus: &Modulus,
     ) -> Result<Batch, Error> {
-        let (a, b) = (a.into(), b.into());
         let count = common_length(&[("a", a.len()), ("b", b.len())])?;
         check_huge_widths(&[("a", a.bits()), ("b", b.bits())])?;
         let stride = (a.bits() + b.bits()).div_ceil(64);

@@ -3,11 +3,8 @@
 use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::gpu::Cuda;
-use crate::on_host::OnHost;
-use crate::work::Work;
-use modmill_core::{
-    Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS, Watch,
-};
+use crate::place::Host;
+use modmill_core::{Batch, Error, ItemError, Op, Path, Plan, Request, TRANSFORM_MAX_BITS, Watch};
 use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
@@ -57,7 +54,7 @@ use std::sync::Arc;
 /// | memory that GPUs copy from and to by themselves | [`pinned`](Engine::pinned), [`pin`](Engine::pin) |
 /// | a batch that stays on a GPU ([`Resident`](crate::Resident)) | [`upload`](Engine::upload), [`upload_moduli`](Engine::upload_moduli) |
 /// | answers that stay on a GPU | [`on_device`](Engine::on_device), and then an operation |
-/// | numbers that stay in Montgomery form, or transformed, between products | [`OnDevice::residues`](crate::OnDevice::residues), [`OnDevice::transform`](crate::OnDevice::transform) |
+/// | numbers that stay in Montgomery form, or transformed, between products | [`Engine::residues`], [`Engine::transform`] |
 ///
 /// [`Engine::plan`] and [`Engine::explain`] say which path a call takes, and why.
 ///
@@ -74,9 +71,8 @@ use std::sync::Arc;
 /// * Answers are canonical, `0 <= r < N`, and stand in the order of the items.
 /// * An item without an answer (modulus 0, or no inverse) does not lose the others:
 ///   [`Error::Items`](crate::Error::Items) names the failed items and holds all other answers.
-pub struct Engine {
-    pub(crate) backends: Arc<Backends>,
-    pub(crate) watch: Option<Arc<Watch>>,
+pub struct Engine<P = Host> {
+    pub(crate) place: P,
 }
 
 impl EngineBuilder {
@@ -117,7 +113,7 @@ impl Engine {
     }
 
     pub(crate) fn start(config: EngineConfig) -> Result<Self, Error> {
-        Ok(Self { backends: Arc::new(Backends::start(config)?), watch: None })
+        Ok(Self { place: Host { backends: Arc::new(Backends::start(config)?), watch: None } })
     }
 
     /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and
@@ -146,13 +142,13 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn plan(&self, request: &Request) -> Result<Plan, Error> {
-        self.backends.explain(request)
+        self.backends().explain(request)
     }
 
     /// Worker threads.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.backends.cpu.threads()
+        self.backends().cpu.threads()
     }
 
     /// Every path this engine may choose, slowest kind first.
@@ -168,63 +164,37 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn paths(&self) -> Vec<Path> {
-        self.backends.paths()
+        self.backends().paths()
     }
 
     /// The GPUs, if it uses any.
     #[must_use]
     pub fn cuda(&self) -> Option<&Cuda> {
-        self.backends.cuda.as_ref()
+        self.backends().cuda.as_ref()
     }
 
     /// The faults of devices that cost no answer, in order: why no GPU is used, and what
     /// the CPU had to finish.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        self.backends.faults()
+        self.backends().faults()
     }
 
-    /// Full products `a b`, as wide as both factors together.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine};
-    ///
-    /// let a = Batch::from_hex(["ffff", "10"])?;
-    /// let products = Engine::new()?.mul(&a, a.shared(0))?;
-    /// assert_eq!((products.to_hex(0), products.to_hex(1)), ("fffe0001".into(), "ffff0".into()));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let near = self.backends.near(a.into(), OnHost::Given(b.into()), None)?;
-        self.multiply(&product(near.a.operand(), Some(near.b.operand()))?)
+    pub(crate) fn backends(&self) -> &Backends {
+        &self.place.backends
     }
 
-    /// Full squares `a^2`, twice as wide.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine};
-    ///
-    /// let squares = Engine::new()?.square(&Batch::from_hex(["ffff", "10"])?)?;
-    /// assert_eq!((squares.bits(), squares.to_hex(0), squares.to_hex(1)), (32, "fffe0001".into(), "100".into()));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn square<'a>(&self, a: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let a = a.into();
-        let near = self.backends.near(a, OnHost::Given(a), None)?;
-        self.multiply(&product(near.a.operand(), None)?)
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.place.watch.as_deref()
     }
 
     pub(crate) fn cpu(&self) -> &modmill_cpu::Cpu {
-        &self.backends.cpu
+        &self.backends().cpu
     }
 
     /// The multiplier of long numbers on this engine's instruction set.
     pub(crate) fn multiplier(&self) -> modmill_cpu::long::Multiplier {
-        self.backends.cpu.multiplier()
+        self.backends().cpu.multiplier()
     }
 
     /// Runs `work` on this engine's threads, where rayon's parallel iterators share it out.
@@ -239,23 +209,8 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.backends.cpu.install(work)
+        self.backends().cpu.install(work)
     }
-
-    fn multiply(&self, product: &Product<'_>) -> Result<Batch, Error> {
-        match product.is_zero() {
-            true => Batch::try_zeros(product.bits(), product.count),
-            false => self.backends.compute(Work::Product(product)),
-        }
-    }
-}
-
-/// Full products of `a` and `b`, or squares of `a` where there is no `b`.
-pub(crate) fn product<'a>(a: Operand<'a>, b: Option<Operand<'a>>) -> Result<Product<'a>, Error> {
-    let second = b.unwrap_or(a);
-    let count = common_length(&[("a", a.len()), ("b", second.len())])?;
-    check_huge_widths(&[("a", a.bits()), ("b", second.bits())])?;
-    Ok(Product { a, b, count })
 }
 
 /// The answers, or an error that carries both them and the failed items.

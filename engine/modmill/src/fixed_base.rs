@@ -3,12 +3,13 @@
 mod on_gpus;
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::check_huge_widths;
 use crate::modular::Modular;
-use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
+use crate::place::Place;
 use crate::sort::is_for_kernels;
-use modmill_core::{Batch, Error, Modulus, Op, Operand, Request, Resident, Watch, limbs};
+use modmill_core::{Batch, Error, Exponent, Modulus, Op, Operand, Request, Resident, Watch, limbs};
 use on_gpus::GpuTables;
 use std::fmt;
 
@@ -69,6 +70,21 @@ impl fmt::Debug for FixedBase {
     }
 }
 
+impl<P: Place> Engine<P> {
+    /// Powers of a fixed base, constant-time in the base and in the exponents.
+    ///
+    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever
+    /// their values: [`Error::TooLong`] otherwise. A smaller width takes less time.
+    pub fn pow_fixed_base<'a>(
+        &self,
+        fixed: &'a FixedBase,
+        exponents: impl Into<Exponent<'a>>,
+    ) -> Result<P::Numbers, Error> {
+        let exponents = exponents.into();
+        P::answer(self, &Call::FixedBase(Modular::power(exponents.secrecy), fixed, exponents.numbers))
+    }
+}
+
 impl Engine {
     /// Prepares `base`, which is one number, for powers modulo one number by exponents of at most
     /// `exponent_bits` bits.
@@ -117,45 +133,7 @@ impl Engine {
         Ok(FixedBase { base: one, modulus: modulus.clone(), exponent_bits, tables, gpus })
     }
 
-    /// Powers of a fixed base, constant-time in the base and in the exponents.
-    ///
-    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever
-    /// their values: [`Error::TooLong`] otherwise. A smaller width takes less time.
-    pub fn pow_fixed_base<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Batch, Error> {
-        self.fixed_powers(Modular::Power, fixed, exponents.into())
-    }
-
-    /// Powers of a fixed base by public exponents.
-    ///
-    /// The declared width does not matter. [`Error::DoesNotFit`] names the first exponent that is longer than
-    /// [`FixedBase::exponent_bits`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Error, Modulus};
-    ///
-    /// let engine = Engine::new()?;
-    /// let fixed = engine.fixed_base(&Batch::from_hex(["2"])?, &Modulus::from_hex("fffffffb")?, 8)?;
-    /// let exponents = Batch::from_hex(["0020", "0003"])?;
-    /// assert_eq!(engine.pow_fixed_base_vartime(&fixed, &exponents)?.as_limbs(), [5, 8]);
-    /// let long = Batch::from_hex(["0001", "0100"])?;
-    /// assert_eq!(engine.pow_fixed_base_vartime(&fixed, &long), Err(Error::DoesNotFit { index: 1, bits: 8 }));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn pow_fixed_base_vartime<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Batch, Error> {
-        self.fixed_powers(Modular::PowerVartime, fixed, exponents.into())
-    }
-
-    fn fixed_powers(
+    pub(crate) fn fixed_powers(
         &self,
         operation: Modular,
         fixed: &FixedBase,
@@ -172,7 +150,7 @@ impl Engine {
         {
             return Ok(answers);
         }
-        let watch = self.watch.as_deref();
+        let watch = self.watch();
         let answers = match operation {
             Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count, watch)?,
             _ => self.cpu().pow_fixed_base(tables, exponents, count, watch)?,
@@ -180,6 +158,29 @@ impl Engine {
         match watch.is_some_and(Watch::is_stopped) {
             true => Err(Error::Interrupted),
             false => Ok(answers),
+        }
+    }
+
+    pub(crate) fn fixed_powers_kept(
+        &self,
+        operation: Modular,
+        fixed: &FixedBase,
+        exponents: Operand<'_>,
+    ) -> Result<Resident, Error> {
+        match self.way(operation, fixed, exponents)? {
+            Way::Gpus(gpus, _) => {
+                let on_host = OnHost::of(exponents)?;
+                let count = on_host.operand().len().unwrap_or(1);
+                match self.fixed_powers_resident(fixed, gpus, on_host.operand(), count)? {
+                    Some(answers) => Ok(answers),
+                    None => self.upload_answers(self.fixed_powers(operation, fixed, exponents)?),
+                }
+            }
+            Way::Cpu(_) => self.upload_answers(self.fixed_powers(operation, fixed, exponents)?),
+            Way::Plain => {
+                let base = fixed.base.shared(0);
+                self.modular_resident(operation, base, exponents, (&fixed.modulus).into())
+            }
         }
     }
 
@@ -211,51 +212,7 @@ impl Engine {
         {
             return Ok(Way::Gpus(gpus, tables));
         }
-        Ok(if self.backends.prefers_gpus(&request, 1, seconds) { Way::Plain } else { Way::Cpu(tables) })
-    }
-}
-
-impl OnDevice<'_> {
-    /// [`Engine::pow_fixed_base`] with the answers on a device.
-    pub fn pow_fixed_base<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Resident, Error> {
-        self.fixed_powers(Modular::Power, fixed, exponents.into())
-    }
-
-    /// [`Engine::pow_fixed_base_vartime`] with the answers on a device.
-    pub fn pow_fixed_base_vartime<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Resident, Error> {
-        self.fixed_powers(Modular::PowerVartime, fixed, exponents.into())
-    }
-
-    fn fixed_powers(
-        &self,
-        operation: Modular,
-        fixed: &FixedBase,
-        exponents: Operand<'_>,
-    ) -> Result<Resident, Error> {
-        let engine = self.engine;
-        match engine.way(operation, fixed, exponents)? {
-            Way::Gpus(gpus, _) => {
-                let on_host = OnHost::of(exponents)?;
-                let count = on_host.operand().len().unwrap_or(1);
-                match engine.fixed_powers_resident(fixed, gpus, on_host.operand(), count)? {
-                    Some(answers) => Ok(answers),
-                    None => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
-                }
-            }
-            Way::Cpu(_) => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
-            Way::Plain => {
-                let base = fixed.base.shared(0);
-                engine.modular_resident(operation, base, exponents, (&fixed.modulus).into())
-            }
-        }
+        Ok(if self.backends().prefers_gpus(&request, 1, seconds) { Way::Plain } else { Way::Cpu(tables) })
     }
 }
 

@@ -1,8 +1,10 @@
 //! Greatest common divisors and cofactors as a batch.
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::{check_huge_widths, common_length};
 use crate::on_host::OnHost;
+use crate::place::Place;
 use modmill_core::{Batch, Error, Op, Operand, Request};
 use modmill_cpu::long::Multiplier;
 use modmill_cpu::long::gcd::{Bezout, Scratch, gcd_into, xgcd};
@@ -21,7 +23,7 @@ pub struct Xgcd {
     pub is_swapped: Vec<bool>,
 }
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// `gcd(a, b)` in less than quadratic time. `gcd(0, 0)` is 0. The time depends on the numbers, so they
     /// must be public.
     ///
@@ -35,8 +37,14 @@ impl Engine {
     /// assert_eq!(Engine::new()?.gcd(&a, &b)?.as_limbs(), [6, 5]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let (a, b) = (OnHost::of(a.into())?, OnHost::of(b.into())?);
+    pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::Gcd(a.into(), b.into()))
+    }
+}
+
+impl Engine {
+    pub(crate) fn divisors(&self, a: Operand<'_>, b: Operand<'_>) -> Result<Batch, Error> {
+        let (a, b) = (OnHost::of(a)?, OnHost::of(b)?);
         let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
         let multiplier = self.half_gcd(a, b, count)?;
@@ -81,7 +89,7 @@ impl Engine {
     /// The multiplier of half-gcd that the plan of a batch says.
     fn half_gcd(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Multiplier, Error> {
         let request = Request::new(Op::Gcd, a.bits().max(b.bits()), count);
-        self.backends.cpu.divider(&self.backends.plan_on_cpu(&request)?)
+        self.backends().cpu.divider(&self.backends().plan_on_cpu(&request)?)
     }
 }
 

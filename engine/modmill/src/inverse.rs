@@ -1,8 +1,10 @@
 //! Inverses of a batch.
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::on_host::OnHost;
+use crate::place::Place;
 use modmill_core::{
     Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
 };
@@ -12,7 +14,7 @@ use modmill_cpu::power_of_two::Residue;
 /// The least number of items with one modulus that share a single inversion.
 const SHARED_INVERSION: usize = 4;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// `a^-1 mod N`. The time does not depend on the numbers up to
     /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd takes time that does. An item that
     /// shares a factor with its modulus fails alone; the others are answered.
@@ -33,13 +35,23 @@ impl Engine {
     /// assert_eq!(partial.answers.as_limbs(), [8, 0, 13]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
-        let (a, moduli) = (OnHost::of(a.into())?, moduli.into().on_host());
+    pub fn inv<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::Inverse(a.into(), moduli.into()))
+    }
+}
+
+impl Engine {
+    pub(crate) fn invert(&self, a: Operand<'_>, moduli: Moduli<'_>) -> Result<Batch, Error> {
+        let (a, moduli) = (OnHost::of(a)?, moduli.on_host());
         let a = a.operand();
         let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
         let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);
-        let inverter = self.backends.cpu.inverter(&self.backends.plan_on_cpu(&request)?)?;
+        let inverter = self.backends().cpu.inverter(&self.backends().plan_on_cpu(&request)?)?;
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
             && let Some((answers, failed)) = self.inv_together(inverter, a, modulus)?

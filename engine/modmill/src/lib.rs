@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod backends;
+mod call;
 mod callers;
 mod column;
 mod column_sums;
@@ -35,7 +36,6 @@ mod gcd;
 #[cfg(not(feature = "cuda"))]
 mod gpu;
 mod host_memory;
-mod into;
 mod inverse;
 mod joined;
 mod modular;
@@ -44,11 +44,12 @@ mod multi_pow;
 mod near;
 pub mod number;
 mod octets;
-mod on_device;
 mod on_host;
 mod pinned;
+mod place;
 mod prepared;
 mod prime;
+mod products;
 mod random;
 mod resident;
 mod residue_matrix;
@@ -73,15 +74,16 @@ pub use modmill_core::matrix::{
 };
 pub use modmill_core::{
     Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, DeviceAddress, Error, Execution,
-    Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus,
-    Op, Operand, Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli,
-    ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex, try_vector,
+    Exponent, ExponentList, Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location,
+    Moduli, ModuliForm, Modulus, Op, Operand, Partial, Path, PerItem, Plan, Public, PublicJob, Recorder,
+    Request, Resident, ResidentModuli, ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS,
+    Watch, hex, try_vector,
 };
 pub use modmill_cpu::MAX_THREADS;
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};
 pub use octets::Offloaded;
-pub use on_device::OnDevice;
+pub use place::{Device, Host, Place, To};
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
 pub use residue_matrix::{Placement, ResidueMatrix};

@@ -1,21 +1,24 @@
 //! Modular operations: items sorted by their moduli, handed to the backends, and put back in order.
 
 use crate::Engine;
+use crate::call::{Call, check_answers};
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::even::OddParts;
 use crate::near::Near;
 use crate::on_host::OnHost;
+use crate::place::Place;
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
 use crate::work::Work;
 use modmill_core::{
-    Batch, Error, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, Watch, limbs,
+    Batch, Error, Exponent, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Resident, Secrecy, Watch,
+    limbs,
 };
 use modmill_cpu::power_of_two as two;
 use rayon::prelude::*;
 
 /// A modular operation on `a` and `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Modular {
+pub enum Modular {
     /// `a b mod N`.
     Multiply,
     /// `a^2 mod N`.
@@ -27,6 +30,14 @@ pub(crate) enum Modular {
 }
 
 impl Modular {
+    /// Powers by secret or by public exponents.
+    pub(crate) fn power(secrecy: Secrecy) -> Self {
+        match secrecy {
+            Secrecy::Secret => Self::Power,
+            Secrecy::Public => Self::PowerVartime,
+        }
+    }
+
     fn op(self) -> Op {
         match self {
             Self::Multiply => Op::MulMod,
@@ -58,9 +69,9 @@ impl Modular {
     }
 }
 
-/// The operands of a call.
+/// The operands of a modular call, with the number of items that they agree on.
 #[derive(Clone, Copy)]
-struct Call<'a> {
+struct Operands<'a> {
     operation: Modular,
     a: Operand<'a>,
     b: Operand<'a>,
@@ -68,7 +79,7 @@ struct Call<'a> {
     count: usize,
 }
 
-impl<'a> Call<'a> {
+impl<'a> Operands<'a> {
     fn new(operation: Modular, a: Operand<'a>, b: Operand<'a>, moduli: Moduli<'a>) -> Result<Self, Error> {
         let [a_name, b_name] = operation.names();
         let count = common_length(&[(a_name, a.len()), (b_name, b.len()), ("moduli", moduli.len())])?;
@@ -84,7 +95,7 @@ impl<'a> Call<'a> {
     }
 }
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// `a b mod N`.
     ///
     /// # Examples
@@ -107,8 +118,8 @@ impl Engine {
         a: impl Into<Operand<'a>>,
         b: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.modular(Modular::Multiply, a.into(), b.into(), moduli.into())
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::Modular(Modular::Multiply, a.into(), b.into(), moduli.into()))
     }
 
     /// `a^2 mod N`.
@@ -127,9 +138,9 @@ impl Engine {
         &self,
         a: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
+    ) -> Result<P::Numbers, Error> {
         let a = a.into();
-        self.modular(Modular::Square, a, a, moduli.into())
+        P::answer(self, &Call::Modular(Modular::Square, a, a, moduli.into()))
     }
 
     /// `a mod N`.
@@ -147,17 +158,21 @@ impl Engine {
         &self,
         a: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
+    ) -> Result<P::Numbers, Error> {
         self.mul_mod(a, Operand::Shared { bits: 1, value: &[1] }, moduli)
     }
 
     /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
     /// widths and on the moduli's lengths and parity alone.
     ///
+    /// [`Public`](crate::Public) exponents may decide the time: leading zeros are skipped, and short exponents
+    /// such as 65537 take the short road. The declared width of exponents on a device counts, because nobody looks
+    /// at them.
+    ///
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, Modulus};
+    /// use modmill::{Batch, Engine, Modulus, Public};
     ///
     /// let engine = Engine::new()?;
     /// // One base and one modulus for all items, an exponent for each.
@@ -166,41 +181,26 @@ impl Engine {
     /// let modulus = Modulus::from_hex("7")?;
     /// let powers = engine.pow(base.shared(0), &exponents, &modulus)?;
     /// assert_eq!(powers.as_limbs(), [1, 3, 1]);
+    ///
+    /// let exponent = Batch::from_hex(["10001"])?;
+    /// let modulus = Modulus::from_hex("ca1")?; // 3233 = 61 * 53
+    /// let ciphertexts = engine.pow(&Batch::from_hex(["41"])?, Public(exponent.shared(0)), &modulus)?;
+    /// assert_eq!(ciphertexts.to_hex(0), "ae6"); // 65^65537 mod 3233 = 2790
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn pow<'a>(
         &self,
         bases: impl Into<Operand<'a>>,
-        exponents: impl Into<Operand<'a>>,
+        exponents: impl Into<Exponent<'a>>,
         moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.modular(Modular::Power, bases.into(), exponents.into(), moduli.into())
+    ) -> Result<P::Numbers, Error> {
+        let exponents = exponents.into();
+        let power = Modular::power(exponents.secrecy);
+        P::answer(self, &Call::Modular(power, bases.into(), exponents.numbers, moduli.into()))
     }
+}
 
-    /// `base^exponent mod N` for public exponents: leading zeros are skipped, and short exponents
-    /// such as 65537 take the short road.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus};
-    ///
-    /// let public_exponent = Batch::from_hex(["10001"])?;
-    /// let modulus = Modulus::from_hex("ca1")?; // 3233 = 61 * 53
-    /// let messages = Batch::from_hex(["41"])?;
-    /// let ciphertexts = Engine::new()?.pow_vartime(&messages, public_exponent.shared(0), &modulus)?;
-    /// assert_eq!(ciphertexts.to_hex(0), "ae6"); // 65^65537 mod 3233 = 2790
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn pow_vartime<'a>(
-        &self,
-        bases: impl Into<Operand<'a>>,
-        exponents: impl Into<Operand<'a>>,
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.modular(Modular::PowerVartime, bases.into(), exponents.into(), moduli.into())
-    }
-
+impl Engine {
     /// Runs a modular operation: odd moduli on the backends, even ones as odd part and power of two.
     pub(crate) fn modular(
         &self,
@@ -210,9 +210,9 @@ impl Engine {
         moduli: Moduli<'_>,
     ) -> Result<Batch, Error> {
         let near = self.near(operation, a, b, moduli)?;
-        let call = Call::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
+        let call = Operands::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
         if let Some(job) = self.whole_job(&call) {
-            return self.backends.compute(Work::Job(operation.op(), &job));
+            return self.backends().compute(Work::Job(operation.op(), &job));
         }
         let mut answers = Batch::try_zeros(moduli.bits(), call.count)?;
         let failed = self.assemble(&call, &mut answers)?;
@@ -228,9 +228,9 @@ impl Engine {
         moduli: Moduli<'_>,
     ) -> Result<Resident, Error> {
         let near = self.near(operation, a, b, moduli)?;
-        let call = Call::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
+        let call = Operands::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
         if let Some(job) = self.whole_job(&call)
-            && let Some(answers) = self.backends.compute_resident(Work::Job(operation.op(), &job))?
+            && let Some(answers) = self.backends().compute_resident(Work::Job(operation.op(), &job))?
         {
             return Ok(answers);
         }
@@ -252,7 +252,7 @@ impl Engine {
             true => OnHost::of(b)?,
             false => OnHost::Given(b),
         };
-        self.backends.near(a, b, Some(moduli))
+        self.backends().near(a, b, Some(moduli))
     }
 
     /// Runs a modular operation and writes the answers to a batch of the caller's.
@@ -265,30 +265,32 @@ impl Engine {
         answers: &mut Batch,
     ) -> Result<(), Error> {
         let near = self.near(operation, a, b, moduli)?;
-        let call = Call::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
+        let call = Operands::new(operation, near.a.operand(), near.b.operand(), near.moduli(moduli))?;
         check_answers(answers, moduli.bits(), call.count)?;
         if let Some(job) = self.whole_job(&call) {
-            return self.backends.compute_into(Work::Job(operation.op(), &job), answers.as_limbs_mut());
+            return self.backends().compute_into(Work::Job(operation.op(), &job), answers.as_limbs_mut());
         }
         answers.as_limbs_mut().fill(0);
         let failed = self.assemble(&call, answers)?;
-        // The answers are where the caller wants them.
-        finish(Batch::zeros(moduli.bits(), 0), failed).map(|_| ())
+        match failed.is_empty() {
+            true => Ok(()),
+            false => Err(Error::items(answers.try_clone()?, failed)),
+        }
     }
 
     /// The job of all items of a call, if backends can compute them together.
-    fn whole_job<'a>(&'a self, call: &Call<'a>) -> Option<Job<'a>> {
+    fn whole_job<'a>(&'a self, call: &Operands<'a>) -> Option<Job<'a>> {
         let lengths = lengths_of_all(self.cpu(), call.moduli, call.count)?;
         let job = Job::new(0..call.count, lengths.longest, call.a, call.b, call.moduli);
-        Some(Job { shortest_bits: lengths.shortest, ..job }.watched_by(self.watch.as_deref()))
+        Some(Job { shortest_bits: lengths.shortest, ..job }.watched_by(self.watch()))
     }
 
     /// Computes the items of a call in groups, and puts their answers into a batch of zeros; returns the
     /// failed items.
-    fn assemble(&self, call: &Call<'_>, answers: &mut Batch) -> Result<Vec<ItemError>, Error> {
+    fn assemble(&self, call: &Operands<'_>, answers: &mut Batch) -> Result<Vec<ItemError>, Error> {
         let (a, b) = (OnHost::of(call.a)?, OnHost::of(call.b)?);
-        let call = &Call { a: a.operand(), b: b.operand(), moduli: call.moduli.on_host(), ..*call };
-        let &Call { operation, a, b, moduli, count } = call;
+        let call = &Operands { a: a.operand(), b: b.operand(), moduli: call.moduli.on_host(), ..*call };
+        let &Operands { operation, a, b, moduli, count } = call;
         let sorted = sort(self.cpu(), moduli, (0..count).into());
         self.compute_odd(&sorted, call, moduli, answers)?;
         if !sorted.even.is_empty() {
@@ -320,29 +322,17 @@ impl Engine {
     fn compute_odd(
         &self,
         sorted: &Sorted,
-        call: &Call<'_>,
+        call: &Operands<'_>,
         moduli: Moduli<'_>,
         answers: &mut Batch,
     ) -> Result<(), Error> {
         for group in sorted.odd.values() {
-            let job = call.job(group, moduli, self.watch.as_deref());
-            let done = self.backends.compute(Work::Job(call.operation.op(), &job))?;
+            let job = call.job(group, moduli, self.watch());
+            let done = self.backends().compute(Work::Job(call.operation.op(), &job))?;
             for (&item, answer) in group.items.iter().zip(done.iter()) {
                 answers.get_mut(item)[..answer.len()].copy_from_slice(answer);
             }
         }
         Ok(())
-    }
-}
-
-/// A batch of the caller's has the width and the number of items of the answers.
-pub(crate) fn check_answers(answers: &Batch, bits: usize, count: usize) -> Result<(), Error> {
-    let what = "the batch for answers";
-    if answers.len() != count {
-        return Err(Error::LengthMismatch { what, expected: count, found: answers.len() });
-    }
-    match answers.bits() == bits {
-        true => Ok(()),
-        false => Err(Error::WidthMismatch { what, expected: bits, found: answers.bits() }),
     }
 }

@@ -86,10 +86,10 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn modular_sums(&self, modulus: &Modulus, most: usize) -> Result<ModularSums<'_>, Error> {
-        let place = match &self.backends.cuda {
+        let place = match &self.backends().cuda {
             Some(cuda) => Place::Device(Box::new(cuda.modular_sums(modulus.value(), most)?)),
             None => {
-                let sums = self.backends.cpu.modular_sums(modulus.value(), most)?;
+                let sums = self.backends().cpu.modular_sums(modulus.value(), most)?;
                 let none =
                     || Error::Unavailable(format!("there are no transforms for sums of {most} products"));
                 Place::Host(Box::new(sums.ok_or_else(none)?))
@@ -106,7 +106,7 @@ impl ModularSums<'_> {
     pub fn factors<'a>(&self, numbers: impl Into<Operand<'a>>) -> Result<SumFactors, Error> {
         let numbers = numbers.into();
         self.check("a factor", numbers.bits())?;
-        let cuda = self.engine.backends.cuda.as_ref();
+        let cuda = self.engine.backends().cuda.as_ref();
         let place = match (&self.place, cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let near = OnHost::unless(numbers, |view| modular.is_with(view))?;
@@ -114,7 +114,7 @@ impl ModularSums<'_> {
             }
             (Place::Host(modular), _) => {
                 let near = OnHost::of(numbers)?;
-                let cpu = &self.engine.backends.cpu;
+                let cpu = &self.engine.backends().cpu;
                 Factors::Host(with_view(near.operand(), |view| cpu.sum_factors(modular, view))?)
             }
             (Place::Device(_), None) => return Err(elsewhere()),
@@ -135,7 +135,7 @@ impl ModularSums<'_> {
             return Err(elsewhere());
         }
         self.check_most("the products of a sum", sums.most_products())?;
-        let backends = &self.engine.backends;
+        let backends = self.engine.backends();
         match (&self.place, &backends.cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let groups: Vec<_> = factors.iter().filter_map(|group| group.on_device()).collect();
@@ -171,7 +171,7 @@ impl ModularSums<'_> {
         let total = |sum: &[u8]| sum.iter().map(|&weight| usize::from(weight)).sum();
         let heaviest = weights.chunks_exact(count).map(total).max();
         self.check_most("the weights of a sum", heaviest.unwrap_or(0))?;
-        let backends = &self.engine.backends;
+        let backends = self.engine.backends();
         match (&self.place, &backends.cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let near = OnHost::unless(numbers, |view| modular.is_with(view))?;

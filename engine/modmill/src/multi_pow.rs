@@ -1,15 +1,18 @@
 //! Products of several powers.
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::modular::Modular;
-use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
+use crate::place::Place;
 use crate::sort::lengths_of_all;
-use modmill_core::{Batch, Error, ItemError, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Request, Resident};
+use modmill_core::{
+    Batch, Error, ExponentList, ItemError, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Request,
+};
 use modmill_cpu::Powers;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// Products of powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo the
     /// modulus of item i. Constant-time in bases and exponents, as [`Engine::pow`] is.
     ///
@@ -33,36 +36,16 @@ impl Engine {
     /// ```
     pub fn multi_pow<'a>(
         &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
+        bases: &'a [Operand<'a>],
+        exponents: impl Into<ExponentList<'a>>,
         moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.multiply_powers(Modular::Power, bases, exponents, moduli.into())
+    ) -> Result<P::Numbers, Error> {
+        let ExponentList { operands, secrecy } = exponents.into();
+        P::answer(self, &Call::MultiPow(Modular::power(secrecy), bases, operands, moduli.into()))
     }
+}
 
-    /// [`Engine::multi_pow`] for public exponents: leading zeros are skipped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus};
-    ///
-    /// let numbers = Batch::from_hex(["3", "5"])?;
-    /// let modulus = Modulus::from_hex("fffffffb")?;
-    /// let bases = [numbers.shared(0), numbers.shared(1)];
-    /// let products = Engine::new()?.multi_pow_vartime(&bases, &bases, &modulus)?;
-    /// assert_eq!(products.as_limbs(), [27 * 3125]);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn multi_pow_vartime<'a>(
-        &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.multiply_powers(Modular::PowerVartime, bases, exponents, moduli.into())
-    }
-
+impl Engine {
     pub(crate) fn multiply_powers(
         &self,
         operation: Modular,
@@ -112,7 +95,7 @@ impl Engine {
             // A fifth of a power is products with table entries, and the powers share the rest.
             let share = (4 + bases.len()) as f64 / 5.0;
             let seconds = self.cpu().plan(&request).map_or(0.0, |plan| share * plan.seconds);
-            if self.backends.prefers_gpus(&request, bases.len(), seconds) {
+            if self.backends().prefers_gpus(&request, bases.len(), seconds) {
                 return Ok(None);
             }
         }
@@ -152,28 +135,6 @@ impl Engine {
                 self.modular(Modular::Multiply, one, one, moduli)
             }
         }
-    }
-}
-
-impl OnDevice<'_> {
-    /// [`Engine::multi_pow`] with the answers on a device.
-    pub fn multi_pow<'a>(
-        &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Resident, Error> {
-        self.engine.upload_answers(self.engine.multi_pow(bases, exponents, moduli)?)
-    }
-
-    /// [`Engine::multi_pow_vartime`] with the answers on a device.
-    pub fn multi_pow_vartime<'a>(
-        &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Resident, Error> {
-        self.engine.upload_answers(self.engine.multi_pow_vartime(bases, exponents, moduli)?)
     }
 }
 

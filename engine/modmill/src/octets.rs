@@ -23,10 +23,10 @@ impl Engine {
     /// This is arithmetic for `modmill-rsa`: nothing is padded, and keys are not checked. Small calls of
     /// several threads are computed together.
     pub fn crt_pow(&self, job: &CrtJob<'_>, blocks: &mut (dyn Blocks + Send)) -> Result<Offloaded, Error> {
-        let call = self.backends.private_under_way(job.bits, job.count);
+        let call = self.backends().private_under_way(job.bits, job.count);
         let under_way = CrtJob { count: job.count.max(call.of_all()), ..*job };
-        let Some((cuda, plan)) = self.backends.plan_crt(&under_way) else { return Ok(Offloaded::NotHere) };
-        let _running = match self.backends.turn_of_private(cuda, job, &call, blocks) {
+        let Some((cuda, plan)) = self.backends().plan_crt(&under_way) else { return Ok(Offloaded::NotHere) };
+        let _running = match self.backends().turn_of_private(cuda, job, &call, blocks) {
             Turn::Joined(mut answer) => {
                 blocks.take(0..job.count, &mut answer.blocks, &answer.wrong);
                 return Ok(Offloaded::Done);
@@ -34,7 +34,7 @@ impl Engine {
             Turn::Alone(running) => running,
         };
         let run = cuda.crt_pow(&plan, job, blocks);
-        let is_done = self.backends.octets_outcome(Op::Pow, job.count, run)?;
+        let is_done = self.backends().octets_outcome(Op::Pow, job.count, run)?;
         Ok(if is_done { Offloaded::Done } else { Offloaded::Failed })
     }
 
@@ -44,9 +44,9 @@ impl Engine {
         job: &PublicJob<'_>,
         blocks: &mut (dyn Blocks + Send),
     ) -> Result<Offloaded, Error> {
-        let Some((cuda, plan)) = self.backends.plan_public(job) else { return Ok(Offloaded::NotHere) };
+        let Some((cuda, plan)) = self.backends().plan_public(job) else { return Ok(Offloaded::NotHere) };
         let run = cuda.public_pow(&plan, job, blocks);
-        let is_done = self.backends.octets_outcome(Op::PowVartime, job.count, run)?;
+        let is_done = self.backends().octets_outcome(Op::PowVartime, job.count, run)?;
         Ok(if is_done { Offloaded::Done } else { Offloaded::Failed })
     }
 
@@ -55,12 +55,12 @@ impl Engine {
     /// calls says so here.
     #[must_use]
     pub fn private_under_way(&self, bits: usize, count: usize) -> impl Sized + '_ {
-        self.backends.private_under_way(bits, count)
+        self.backends().private_under_way(bits, count)
     }
 
     /// Seconds that kernels of GPUs have computed for this engine so far.
     #[must_use]
     pub fn kernel_seconds(&self) -> f64 {
-        self.backends.kernel_seconds()
+        self.backends().kernel_seconds()
     }
 }

@@ -1,8 +1,10 @@
 //! Factors that are transformed once for many products.
 
 use crate::Engine;
+use crate::call::Call;
 use crate::engine::check_huge_widths;
 use crate::on_host::OnHost;
+use crate::place::Place;
 use modmill_core::{Batch, Error, Operand, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
 use modmill_cpu::out_of_memory::returned;
@@ -57,6 +59,22 @@ impl Engine {
         Ok(Prepared { bits: factor.bits(), longest, multiplier, factor: prepared })
     }
 
+    pub(crate) fn multiply_prepared(&self, a: Operand<'_>, b: &Prepared) -> Result<Batch, Error> {
+        let a = OnHost::of(a)?;
+        let a = a.operand();
+        if a.bits() > b.longest {
+            let limit = b.longest.min(TRANSFORM_MAX_BITS);
+            return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
+        }
+        let count = a.len().unwrap_or(1);
+        if count == 0 || a.bits() == 0 || b.bits == 0 {
+            return Batch::try_zeros(a.bits() + b.bits, count);
+        }
+        self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count)
+    }
+}
+
+impl<P: Place> Engine<P> {
     /// Full products `a b` with a prepared factor b. Their width is the sum of both widths.
     ///
     /// # Examples
@@ -72,17 +90,7 @@ impl Engine {
     /// assert_eq!(products, engine.mul(&others, factor.shared(0))?);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
-        let a = OnHost::of(a.into())?;
-        let a = a.operand();
-        if a.bits() > b.longest {
-            let limit = b.longest.min(TRANSFORM_MAX_BITS);
-            return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
-        }
-        let count = a.len().unwrap_or(1);
-        if count == 0 || a.bits() == 0 || b.bits == 0 {
-            return Batch::try_zeros(a.bits() + b.bits, count);
-        }
-        self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count)
+    pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &'a Prepared) -> Result<P::Numbers, Error> {
+        P::answer(self, &Call::PreparedProduct(a.into(), b))
     }
 }

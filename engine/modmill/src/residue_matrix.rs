@@ -53,7 +53,7 @@ impl Engine {
         source: impl MatrixSource + 'static,
         placement: Placement,
     ) -> Result<ResidueMatrix, Error> {
-        let (place, words) = (&self.backends, source.rows().saturating_mul(source.row_words()));
+        let (place, words) = (self.backends(), source.rows().saturating_mul(source.row_words()));
         let cuda = place.gpus_for_words(words);
         let new = |source, held| ResidueMatrix { source, held, progress: Arc::new(|_, _| ()) };
         let what = || "a matrix in residues".to_owned();
@@ -200,7 +200,7 @@ impl ResidueMatrix {
     fn gpus<'e>(&self, engine: &'e Engine, factors: MatrixFactors<'_>) -> Result<Option<&'e Cuda>, Error> {
         factors.check(self.moduli(), self.rows())?;
         let words = self.rows().saturating_mul(self.source.row_words()).saturating_mul(factors.count());
-        Ok(engine.backends.gpus_for_words(words).filter(|_| words > 0))
+        Ok(engine.backends().gpus_for_words(words).filter(|_| words > 0))
     }
 
     /// The products in new memory, if GPUs compute them.
@@ -228,8 +228,8 @@ impl ResidueMatrix {
             Some(held) => cuda.multiply_held(held, factors, answers, &*self.progress),
             None => cuda.multiply_streamed(&*self.source, factors, answers, &*self.progress),
         };
-        let run = run.map(|seconds| engine.backends.add_kernel_seconds(seconds));
-        engine.backends.or_fault(|| "a product with a matrix in residues".to_owned(), run)
+        let run = run.map(|seconds| engine.backends().add_kernel_seconds(seconds));
+        engine.backends().or_fault(|| "a product with a matrix in residues".to_owned(), run)
     }
 }
 

@@ -1,17 +1,18 @@
 //! Residues modulo one number that stay in Montgomery form between products.
 
+use crate::Engine;
 use crate::gpu::MontgomeryForm;
 use crate::near::Near;
 use crate::number;
-use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
+use crate::place::Device;
 use modmill_core::{Error, KERNEL_MAX_BITS, Modulus, Operand, Resident};
 use zeroize::Zeroizing;
 
-/// Residues modulo one number on a device, in the form that its kernels multiply ([`OnDevice::residues`]).
+/// Residues modulo one number on a device, in the form that its kernels multiply ([`Engine::residues`]).
 ///
-/// A product of residues costs one Montgomery product. [`OnDevice::mul_mod`] of plain numbers costs several:
-/// it leads into the form and out of it each time. [`OnDevice::numbers`] leads out of the form.
+/// A product of residues costs one Montgomery product. [`Engine::mul_mod`] of plain numbers costs several:
+/// it leads into the form and out of it each time. [`Engine::numbers`] leads out of the form.
 #[derive(Debug, Clone)]
 pub struct Residues {
     values: Resident,
@@ -66,7 +67,7 @@ impl Residues {
     }
 }
 
-impl OnDevice<'_> {
+impl Engine<Device<'_>> {
     /// The residues of `a` modulo one number, in the form that the device's kernels multiply.
     ///
     /// # Examples
@@ -88,7 +89,7 @@ impl OnDevice<'_> {
     pub fn residues<'a>(&self, a: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Residues, Error> {
         let a = a.into();
         let is_odd = modulus.value()[0] & 1 == 1 && modulus.bits() > 1 && modulus.bits() <= KERNEL_MAX_BITS;
-        let gpus = self.engine.backends.cuda.as_ref().filter(|_| is_odd);
+        let gpus = self.place.home.backends().cuda.as_ref().filter(|_| is_odd);
         let count = a.len().unwrap_or(1);
         let form = gpus.and_then(|cuda| cuda.montgomery_form(modulus.bits(), count));
         let form = form.map_or(Form::Plain, Form::Montgomery);
@@ -161,13 +162,13 @@ impl OnDevice<'_> {
         b: Operand<'_>,
         modulus: &Modulus,
     ) -> Result<Resident, Error> {
-        let cuda = self.engine.backends.cuda.as_ref();
+        let cuda = self.place.home.backends().cuda.as_ref();
         let cuda = cuda.ok_or_else(|| Error::Unavailable("residues of another engine".to_owned()))?;
-        let Near { a, b, .. } = self.engine.backends.near(a, OnHost::Given(b), None)?;
+        let Near { a, b, .. } = self.place.home.backends().near(a, OnHost::Given(b), None)?;
         let product = cuda.montgomery_product(form, a.operand(), b.operand(), modulus);
         product
             .map(|(answers, seconds)| {
-                self.engine.backends.add_kernel_seconds(seconds);
+                self.place.home.backends().add_kernel_seconds(seconds);
                 answers
             })
             .map_err(Error::from)

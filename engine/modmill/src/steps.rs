@@ -1,33 +1,26 @@
 //! Small steps between products: sums, differences, shifts, comparisons, choices, items by index.
 //!
 //! On the host they are done on all threads. They are here so that a chain of operations on a device
-//! ([`OnDevice`](crate::OnDevice)) needs no trip home. Their time depends on declared widths alone.
+//! ([`Engine::on_device`]) needs no trip home. Their time depends on declared widths alone.
 
 use crate::Engine;
-use crate::on_device::OnDevice;
+use crate::call::Call;
 use crate::on_host::OnHost;
+use crate::place::Place;
 use modmill_core::{Batch, Error, Operand, Resident, Step, StepKind};
 use rayon::prelude::*;
 
 /// Limbs of answers that one thread computes, at least.
 const GRAIN: usize = 1 << 14;
 
-/// Defines a step of the engine and the same step of [`OnDevice`].
+/// Defines the steps of an engine at every place.
 macro_rules! steps {
     ($($(#[$doc:meta])* $name:ident($($operand:ident),+ $(; $argument:ident: $type:ty)?) = $step:expr;)+) => {
-        impl Engine {
+        impl<P: Place> Engine<P> {
             $($(#[$doc])*
-            pub fn $name<'a>(&self, $($operand: impl Into<Operand<'a>>),+ $(, $argument: $type)?) -> Result<Batch, Error> {
+            pub fn $name<'a>(&self, $($operand: impl Into<Operand<'a>>),+ $(, $argument: $type)?) -> Result<P::Numbers, Error> {
                 $(let $operand = $operand.into();)+
-                self.step(&$step)
-            })+
-        }
-
-        impl OnDevice<'_> {
-            $(#[doc = concat!("[`Engine::", stringify!($name), "`] with the answers on a device.")]
-            pub fn $name<'a>(&self, $($operand: impl Into<Operand<'a>>),+ $(, $argument: $type)?) -> Result<Resident, Error> {
-                $(let $operand = $operand.into();)+
-                self.engine.step_resident(&$step)
+                P::answer(self, &Call::Step($step))
             })+
         }
     };
@@ -145,7 +138,7 @@ steps! {
 
 impl Engine {
     /// A step with the answers on the host. A device that holds an operand computes it, unless it fails.
-    fn step(&self, step: &Step<'_>) -> Result<Batch, Error> {
+    pub(crate) fn step(&self, step: &Step<'_>) -> Result<Batch, Error> {
         let is_resident = step.operands().iter().any(|operand| operand.resident().is_some());
         match is_resident {
             true => self.step_resident(step)?.download(),
@@ -153,15 +146,15 @@ impl Engine {
         }
     }
 
-    fn step_resident(&self, step: &Step<'_>) -> Result<Resident, Error> {
+    pub(crate) fn step_resident(&self, step: &Step<'_>) -> Result<Resident, Error> {
         step.count()?;
-        let near = self.backends.near_three(step.operands())?;
+        let near = self.backends().near_three(step.operands())?;
         let [a, b, flags] = near.each_ref().map(OnHost::operand);
         let near = Step { a, b, flags, ..*step };
         // Items that are gathered on the host need no device.
         let is_gathered = matches!(step.kind, StepKind::Gather(_)) && near.a.resident().is_none();
-        if let (Some(cuda), false) = (&self.backends.cuda, is_gathered)
-            && let Some(answers) = self.backends.step_outcome(cuda.step(&near))?
+        if let (Some(cuda), false) = (&self.backends().cuda, is_gathered)
+            && let Some(answers) = self.backends().step_outcome(cuda.step(&near))?
         {
             return Ok(answers);
         }

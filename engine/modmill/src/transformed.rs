@@ -1,12 +1,13 @@
 //! Factors whose transforms stay on a device between products.
 
-use crate::on_device::OnDevice;
+use crate::Engine;
 use crate::on_host::OnHost;
+use crate::place::Device;
 use modmill_core::{Error, Operand, Resident};
 use std::fmt;
 use std::sync::Arc;
 
-/// Factors of many products on a device, transformed once ([`OnDevice::transform`]). A product with them
+/// Factors of many products on a device, transformed once ([`Engine::transform`]). A product with them
 /// takes two transforms instead of three.
 #[derive(Clone)]
 pub struct Transformed {
@@ -69,7 +70,7 @@ impl fmt::Debug for Transformed {
 /// Bits of the longer factor from which products go by transforms.
 const LEAST_BITS: usize = 4096;
 
-impl OnDevice<'_> {
+impl Engine<Device<'_>> {
     /// Transforms `factors` for products with other factors of up to `longest` bits.
     ///
     /// # Examples
@@ -91,7 +92,7 @@ impl OnDevice<'_> {
         factors: impl Into<Operand<'a>>,
         longest: usize,
     ) -> Result<Transformed, Error> {
-        let backends = &self.engine.backends;
+        let backends = self.place.home.backends();
         let factors = factors.into();
         // The transform's copy of the factors, on a device of this engine.
         let near = backends.near(factors, OnHost::Given(factors), None)?;
@@ -117,7 +118,7 @@ impl OnDevice<'_> {
         {
             return Err(Error::LengthMismatch { what: "a", expected: b.count, found });
         }
-        let backends = &self.engine.backends;
+        let backends = self.place.home.backends();
         match (&b.form, &backends.cuda) {
             (Form::Plain(numbers), _) if b.count == 1 => self.mul(a, numbers.shared(0)),
             (Form::Plain(numbers), _) => self.mul(a, numbers),
@@ -138,7 +139,7 @@ impl OnDevice<'_> {
     fn gather_all(&self, operand: Operand<'_>) -> Result<Resident, Error> {
         let indices: Vec<usize> = (0..operand.len().unwrap_or(1)).collect();
         match operand {
-            Operand::Each(view) => self.engine.upload(view),
+            Operand::Each(view) => self.place.home.upload(view),
             Operand::Shared { .. } | Operand::Resident(_) | Operand::SharedResident(_) => {
                 self.gather(operand, &indices)
             }

@@ -18,11 +18,11 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn warm(&self, request: &Request) -> Result<Plan, Error> {
-        let plan = self.backends.plan(request)?;
-        let Some(cuda) = &self.backends.cuda else { return Ok(plan) };
+        let plan = self.backends().plan(request)?;
+        let Some(cuda) = &self.backends().cuda else { return Ok(plan) };
         cuda.warm(&plan).map_err(Error::from)?;
         // A kernel that had to be compiled before can be chosen now.
-        self.backends.plan(request)
+        self.backends().plan(request)
     }
 
     /// Compiles the kernels of RSA for batches of `count` items and keys of `bits` bits; returns whether GPUs
@@ -38,7 +38,7 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn warm_rsa(&self, bits: usize, count: usize) -> Result<bool, Error> {
-        match &self.backends.cuda {
+        match &self.backends().cuda {
             Some(cuda) => cuda.warm_rsa(bits, count).map_err(Error::from),
             None => Ok(false),
         }
@@ -60,7 +60,7 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn warm_by<T>(&self, work: impl FnOnce() -> T) -> T {
-        match &self.backends.cuda {
+        match &self.backends().cuda {
             Some(cuda) => cuda.warm_by(work),
             None => work(),
         }

@@ -1,6 +1,7 @@
 //! Engines whose calls can be watched and stopped.
 
 use crate::Engine;
+use crate::place::Host;
 use modmill_core::{Batch, Error, Watch, watched};
 use modmill_cpu::out_of_memory::returned;
 use rayon::prelude::*;
@@ -36,7 +37,7 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn watched_by(&self, watch: &Arc<Watch>) -> Self {
-        Self { backends: Arc::clone(&self.backends), watch: Some(Arc::clone(watch)) }
+        self.with_watch(Some(Arc::clone(watch)))
     }
 
     /// This engine with calls that nobody watches: for short steps of a long call, so that only the long ones
@@ -58,12 +59,16 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn unwatched(&self) -> Self {
-        Self { backends: Arc::clone(&self.backends), watch: None }
+        self.with_watch(None)
     }
 
     /// Whether the calls of this engine were asked to stop.
+    fn with_watch(&self, watch: Option<Arc<Watch>>) -> Self {
+        Self { place: Host { backends: Arc::clone(&self.place.backends), watch } }
+    }
+
     pub(crate) fn is_stopped(&self) -> bool {
-        self.watch.as_deref().is_some_and(Watch::is_stopped)
+        self.watch().is_some_and(Watch::is_stopped)
     }
 
     /// The answers of `count` items, computed one by one on the engine's threads.
@@ -72,7 +77,7 @@ impl Engine {
         count: usize,
         compute: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let watch = self.watch.as_deref();
+        let watch = self.watch();
         let item = |item: usize| watched(watch, 1, || compute(item)).ok_or(Error::Interrupted);
         returned(|| self.install(|| (0..count).into_par_iter().map(item).collect()))
     }
@@ -87,7 +92,7 @@ impl Engine {
         compute: impl Fn(&mut S, usize, &mut [u64]) + Sync,
     ) -> Result<Batch, Error> {
         let mut answers = Batch::try_zeros(bits, count)?;
-        let (watch, stride) = (self.watch.as_deref(), answers.stride().max(1));
+        let (watch, stride) = (self.watch(), answers.stride().max(1));
         returned(|| {
             self.install(|| {
                 let rows = answers.as_limbs_mut().par_chunks_mut(stride).enumerate();

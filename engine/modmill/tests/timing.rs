@@ -3,7 +3,7 @@
 //! Seconds of samples on a busy machine: large leaks show, small ones do not. `modmill selftest`
 //! and a quiet machine can look longer with the same code.
 
-use modmill::{BitVectors, Engine, Isa, Modulus, Operand, Placement, ResidueModuli, SeededRows};
+use modmill::{BitVectors, Engine, Isa, Modulus, Operand, Placement, Public, ResidueModuli, SeededRows};
 use modmill_testing::rng::Rng;
 use modmill_testing::timing::{self, Class, TimingReport};
 use std::sync::Mutex;
@@ -139,7 +139,7 @@ fn the_measurement_sees_an_exponentiation_that_leaks() {
         digits
     };
     let report = timing::measure(DURATION, &mut |_| {}, exponent, |exponent| {
-        engine.pow_vartime(base, Operand::Shared { bits: BITS, value: exponent }, &modulus)
+        engine.pow(base, Public(Operand::Shared { bits: BITS, value: exponent }), &modulus)
     });
     println!("{report:?}");
     assert!(!report.passed() && report.t < 0.0, "sparse exponents are faster, but {report:?}");

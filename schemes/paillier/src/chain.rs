@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::rows::resized;
-use modmill::{Backend, Batch, Engine, Modulus, OnDevice, Op, Operand, Request, Resident};
+use modmill::{Backend, Batch, Device, Engine, Modulus, Op, Operand, Request, Resident};
 
 /// Defines the operations of a chain, which engines have with answers on the host and with answers on a
 /// device.
@@ -47,7 +47,7 @@ macro_rules! operations {
             })+
         }
 
-        impl Chain for OnDevice<'_> {
+        impl Chain for Engine<Device<'_>> {
             type Numbers = Resident;
 
             fn of(numbers: &Resident) -> Operand<'_> {
@@ -85,7 +85,7 @@ pub(crate) fn gpu_for<'e>(
     modulus: &Modulus,
     exponent_bits: usize,
     count: usize,
-) -> Result<Option<OnDevice<'e>>, Error> {
+) -> Result<Option<Engine<Device<'e>>>, Error> {
     if engine.cuda().is_none_or(|cuda| cuda.devices().count() != 1) {
         return Ok(None);
     }

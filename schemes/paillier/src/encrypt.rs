@@ -11,7 +11,7 @@ use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
 use crate::parts::{Parts, write_octets};
 use crate::rows::{resized, shared};
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, OnDevice, try_vector};
+use modmill::{Batch, BatchView, Device, Engine, try_vector};
 use std::ops::Range;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
@@ -101,7 +101,7 @@ impl Paillier<'_> {
     }
 
     /// The GPU that encrypts `count` items with short exponents, if the key has such.
-    fn gpu_for_masks(&self, key: &PublicKey, count: usize) -> Result<Option<OnDevice<'_>>, Error> {
+    fn gpu_for_masks(&self, key: &PublicKey, count: usize) -> Result<Option<Engine<Device<'_>>>, Error> {
         match key.short_base() {
             Some(_) if count >= LEAST_ON_GPU => {
                 gpu_for(self.engine, key.square(), key.short_exponent_bits(), count)
@@ -113,7 +113,7 @@ impl Paillier<'_> {
     /// Encrypts with short exponents on a GPU: the masks do not leave it.
     fn encrypt_on(
         &self,
-        gpu: &OnDevice<'_>,
+        gpu: &Engine<Device<'_>>,
         key: &PublicKey,
         plaintexts: BatchView<'_>,
         summand: &[u64],
@@ -133,7 +133,7 @@ impl Paillier<'_> {
     /// are copied.
     pub(crate) fn encrypt_in_lanes<T: Send>(
         &self,
-        gpu: &OnDevice<'_>,
+        gpu: &Engine<Device<'_>>,
         key: &PublicKey,
         plaintexts: &impl Parts,
         answers: Answers<'_, T>,

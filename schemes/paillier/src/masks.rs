@@ -20,7 +20,7 @@ use crate::key::{Factor, Unmasking, fixed_base, halved};
 use crate::rows::{exponent, resized};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Modulus, Operand};
+use modmill::{Batch, Engine, Modulus, Operand, Public};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -84,7 +84,7 @@ impl Paillier<'_> {
     pub fn full_masks_with(&self, key: &PublicKey, r: &Batch) -> Result<Masks, Error> {
         self.check_units("r", r, key.modulus().value(), "from 1 to n - 1")?;
         // The exponent is public. The time does not depend on r.
-        let values = self.engine.pow_vartime(r, key.shared_modulus(), key.square())?;
+        let values = self.engine.pow(r, Public(key.shared_modulus()), key.square())?;
         Ok(Masks { key: key.clone(), values })
     }
 
@@ -166,7 +166,7 @@ impl Paillier<'_> {
     /// The masks with given rests modulo `p^2` and `q^2`.
     fn owner_masks_of(&self, key: &PrivateKey, modulo_p: &Batch, modulo_q: &Batch) -> Result<Masks, Error> {
         let values = key.squares().join(self.engine, modulo_p, modulo_q)?;
-        let values = Engine::to_host(values, key.public_key().square().bits())?;
+        let values = <Engine as Chain>::to_host(values, key.public_key().square().bits())?;
         Ok(Masks { key: key.public_key().clone(), values })
     }
 

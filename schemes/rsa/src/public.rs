@@ -50,8 +50,8 @@ pub(crate) fn public_operation(engine: &Engine, keys: &[&PublicKey], inputs: &Ba
     let first = keys.first().map_or(&[][..], |key| key.exponent());
     if keys.iter().all(|key| key.exponent() == first) {
         let exponent = Operand::Shared { bits: number::bit_length(first).max(1), value: first };
-        return engine.pow_vartime(inputs, exponent, moduli.as_slice());
+        return engine.pow(inputs, modmill::Public(exponent), moduli.as_slice());
     }
     let exponents = Batch::from_values(keys.iter().map(|key| key.exponent()));
-    engine.pow_vartime(inputs, &exponents, moduli.as_slice())
+    engine.pow(inputs, modmill::Public(&exponents), moduli.as_slice())
 }

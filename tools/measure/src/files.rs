@@ -5,7 +5,7 @@ use crate::inputs::{Inputs, Workload};
 use crate::record::{Header, json_lines};
 use crate::rsa_items::SIGNATURE;
 use crate::table::{number, terminal};
-use modmill::{Batch, Engine, Error, Op, Request};
+use modmill::{Batch, Engine, Error, Op, Public, Request};
 use modmill_core::limbs::copy_be_bytes;
 use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
 use serde::Serialize;
@@ -58,7 +58,7 @@ impl FileInputs {
         let Inputs { a, b, moduli, .. } = &self.0;
         match self.0.workload.op {
             Op::Pow => engine.pow(a, b, moduli),
-            Op::PowVartime => engine.pow_vartime(a, b, moduli),
+            Op::PowVartime => engine.pow(a, Public(b), moduli),
             Op::Mul => engine.mul(a, b),
             Op::MulMod => engine.mul_mod(a, b, moduli),
             Op::Square => engine.mul(a, a),

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use fastrand::Rng;
-use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Request};
+use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Public, Request};
 use modmill_core::Job;
 use num_bigint::BigUint;
 
@@ -189,7 +189,7 @@ impl Inputs {
             Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
             Op::SquareMod => engine.square_mod(&self.a, moduli),
             Op::Pow => engine.pow(&self.a, &self.b, moduli),
-            Op::PowVartime => engine.pow_vartime(&self.a, &self.b, moduli),
+            Op::PowVartime => engine.pow(&self.a, Public(&self.b), moduli),
             Op::Inv => engine.inv(&self.a, moduli),
             Op::Gcd => engine.gcd(&self.a, &self.b),
         }
@@ -211,12 +211,12 @@ impl Inputs {
     pub(crate) fn compute_into(&self, engine: &Engine, answers: &mut Batch) -> Result<(), Error> {
         let moduli = self.moduli();
         match self.workload.op {
-            Op::Mul => engine.mul_into(&self.a, &self.b, answers),
-            Op::Square => engine.square_into(&self.a, answers),
-            Op::MulMod => engine.mul_mod_into(&self.a, &self.b, moduli, answers),
-            Op::SquareMod => engine.square_mod_into(&self.a, moduli, answers),
-            Op::Pow => engine.pow_into(&self.a, &self.b, moduli, answers),
-            Op::PowVartime => engine.pow_vartime_into(&self.a, &self.b, moduli, answers),
+            Op::Mul => engine.to(answers).mul(&self.a, &self.b),
+            Op::Square => engine.to(answers).square(&self.a),
+            Op::MulMod => engine.to(answers).mul_mod(&self.a, &self.b, moduli),
+            Op::SquareMod => engine.to(answers).square_mod(&self.a, moduli),
+            Op::Pow => engine.to(answers).pow(&self.a, &self.b, moduli),
+            Op::PowVartime => engine.to(answers).pow(&self.a, Public(&self.b), moduli),
             // These make a batch of their own.
             Op::Inv | Op::Gcd => {
                 *answers = self.compute(engine)?;

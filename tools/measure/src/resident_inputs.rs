@@ -1,7 +1,7 @@
 //! The operands of a batch on a device.
 
 use crate::inputs::Inputs;
-use modmill::{Engine, Error, Moduli, Op, Resident, ResidentModuli};
+use modmill::{Engine, Error, Moduli, Op, Public, Resident, ResidentModuli};
 
 /// The operands of a batch on a device of one engine. A modulus of all items stays on the host, with its
 /// constants.
@@ -32,7 +32,7 @@ impl ResidentInputs {
             Op::MulMod => device.mul_mod(a, b, moduli),
             Op::SquareMod => device.square_mod(a, moduli),
             Op::Pow => device.pow(a, b, moduli),
-            Op::PowVartime => device.pow_vartime(a, b, moduli),
+            Op::PowVartime => device.pow(a, Public(b), moduli),
             // These are computed on the host.
             Op::Inv => engine.upload(&engine.inv(a, moduli)?),
             Op::Gcd => engine.upload(&engine.gcd(a, b)?),

@@ -36,7 +36,7 @@ impl Engine {
         let seconds = |cuda: &crate::gpu::Cuda| cuda.fixed_base_seconds(bits, exponent_bits, count);
         // An engine that was asked for GPUs computes few items by them too.
         let cpu_seconds = if count < LEAST_ITEMS { 0.0 } else { cpu_seconds };
-        let Some(cuda) = self.backends.gpus_for_seconds(seconds, cpu_seconds) else { return Ok(None) };
+        let Some(cuda) = self.backends().gpus_for_seconds(seconds, cpu_seconds) else { return Ok(None) };
         if exponent_bits == 0 || count == 0 {
             return Ok(None);
         }
@@ -50,7 +50,7 @@ impl Engine {
                     None,
                 )?;
                 let made = cuda.fixed_base(&powers, FIXED_WINDOW, &fixed.modulus);
-                let made = self.backends.or_fault(|| "the table of a fixed base".to_owned(), made)?;
+                let made = self.backends().or_fault(|| "the table of a fixed base".to_owned(), made)?;
                 fixed.gpus.0.get_or_init(|| made.flatten())
             }
         };
@@ -68,9 +68,9 @@ impl Engine {
     ) -> Result<Option<Batch>, Error> {
         let Some(cuda) = self.cuda() else { return Ok(None) };
         let mut answers = Batch::try_zeros(fixed.modulus.bits(), count)?;
-        let run = cuda.pow_fixed_base(table, exponents, self.watch.as_deref(), answers.as_limbs_mut());
+        let run = cuda.pow_fixed_base(table, exponents, self.watch(), answers.as_limbs_mut());
         let request = Request::new(Op::Pow, fixed.modulus.bits(), count);
-        self.backends.outcome(&request, run.map(|seconds| (answers, seconds)))
+        self.backends().outcome(&request, run.map(|seconds| (answers, seconds)))
     }
 
     /// Powers by the GPUs' table that stay on a device; `None` if GPUs failed and the CPU may finish.
@@ -83,10 +83,10 @@ impl Engine {
     ) -> Result<Option<Resident>, Error> {
         let Some(cuda) = self.cuda() else { return Ok(None) };
         let request = Request::new(Op::Pow, fixed.modulus.bits(), count).resident_answers();
-        match cuda.pow_fixed_base_resident(table, exponents, self.watch.as_deref()) {
+        match cuda.pow_fixed_base_resident(table, exponents, self.watch()) {
             // The answers would not fit if the host computed them either.
             Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
-            run => self.backends.outcome(&request, run),
+            run => self.backends().outcome(&request, run),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use modmill::cuda::{Device, Settings};
 use modmill::{
-    Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op, Request, TRANSFORM_MAX_BITS,
+    Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op, Public, Request, TRANSFORM_MAX_BITS,
 };
 use modmill_cuda::Faults;
 use modmill_cuda::cache::Cache;
@@ -27,7 +27,7 @@ fn a_gpu_answers_as_the_cpu_does() {
     let gpu = builder.fallback(false).build().unwrap();
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
-    assert_eq!(gpu.pow_vartime(&bases, &exponents, &moduli), cpu.pow_vartime(&bases, &exponents, &moduli));
+    assert_eq!(gpu.pow(&bases, Public(&exponents), &moduli), cpu.pow(&bases, Public(&exponents), &moduli));
     assert_eq!(gpu.mul_mod(&bases, &exponents, &moduli), cpu.mul_mod(&bases, &exponents, &moduli));
     assert_eq!(gpu.square_mod(&bases, &moduli), cpu.square_mod(&bases, &moduli));
     assert_eq!(gpu.faults(), [""; 0]);
@@ -66,7 +66,7 @@ fn every_family_can_be_asked_for() {
             let shared = exponents.shared(0);
             let (found, right) = (gpu.pow(&bases, shared, modulus), cpu.pow(&bases, shared, modulus));
             assert_eq!(found, right, "{family}");
-            let found = gpu.pow_vartime(&bases, shared, modulus);
+            let found = gpu.pow(&bases, Public(shared), modulus);
             assert_eq!(found, right, "{family}");
             computes("one exponent");
             assert_eq!(gpu.pow(&bases, &none, modulus), cpu.pow(&bases, &none, modulus), "{family}");
@@ -171,7 +171,7 @@ fn long_moduli_of_every_kind() {
     assert_eq!(gpu.square_mod(&bases, &kept[..]), cpu.square_mod(&bases, &moduli));
     let seconds = gpu.kernel_seconds();
     assert!(seconds > 0.0);
-    assert_eq!(gpu.pow_vartime(&bases, &exponents, kept[0]), cpu.pow_vartime(&bases, &exponents, kept[0]));
+    assert_eq!(gpu.pow(&bases, Public(&exponents), kept[0]), cpu.pow(&bases, Public(&exponents), kept[0]));
     assert!(gpu.kernel_seconds() > seconds);
     assert_eq!(gpu.faults(), [""; 0]);
 }
@@ -200,9 +200,9 @@ fn transforms_can_be_asked_for() {
         assert_eq!(gpu.pow(&bases, &exponents, &modulus), cpu.pow(&bases, &exponents, &modulus));
         assert!(gpu.kernel_seconds() > seconds);
         let shared = exponents.shared(1);
-        assert_eq!(gpu.pow_vartime(&bases, shared, &modulus), cpu.pow_vartime(&bases, shared, &modulus));
+        assert_eq!(gpu.pow(&bases, Public(shared), &modulus), cpu.pow(&bases, Public(shared), &modulus));
         assert_eq!(gpu.pow(&bases, &none, &modulus), cpu.pow(&bases, &none, &modulus));
-        assert_eq!(gpu.pow_vartime(&bases, &none, &modulus), cpu.pow_vartime(&bases, &none, &modulus));
+        assert_eq!(gpu.pow(&bases, Public(&none), &modulus), cpu.pow(&bases, Public(&none), &modulus));
         assert_eq!(gpu.square_mod(&one, &modulus), cpu.square_mod(&one, &modulus));
         assert_eq!(gpu.mul_mod(&longer, &bases, &modulus), cpu.mul_mod(&longer, &bases, &modulus));
     }

@@ -2,7 +2,8 @@
 
 use modmill::cuda::Settings;
 use modmill::{
-    Backend, Batch, Engine, EngineBuilder, Execution, Family, Modulus, Op, Operand, Plan, Recorder, Request,
+    Backend, Batch, Engine, EngineBuilder, Execution, Family, Modulus, Op, Operand, Plan, Public, Recorder,
+    Request,
 };
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
@@ -98,7 +99,7 @@ impl Recorded {
             Op::MulMod => engine.mul_mod(a, b, moduli),
             Op::SquareMod => engine.square_mod(a, moduli),
             Op::Pow => engine.pow(a, b, moduli),
-            Op::PowVartime => engine.pow_vartime(a, b, moduli),
+            Op::PowVartime => engine.pow(a, Public(b), moduli),
             Op::Inv => engine.inv(a, &self.moduli),
             Op::Gcd => engine.gcd(a, b),
         };

@@ -2,7 +2,9 @@
 //! out.
 
 use crate::places::{engines, numbers};
-use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Request, Resident};
+use modmill::{
+    Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Public, Request, Resident,
+};
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
 
@@ -105,7 +107,7 @@ fn modular_operations_give_the_same_on_every_mixture_of_places() {
                 engine.mul_mod(&a, &b, &moduli).unwrap(),
                 engine.square_mod(&a, &moduli).unwrap(),
                 engine.pow(&a, &exponents, &moduli).unwrap(),
-                engine.pow_vartime(&a, &exponents, &moduli).unwrap(),
+                engine.pow(&a, Public(&exponents), &moduli).unwrap(),
                 engine.mul_mod(&a, b.shared(1), &modulus).unwrap(),
                 engine.pow(&a, exponents.shared(1), &modulus).unwrap(),
                 engine.reduce(&a, &moduli).unwrap(),
@@ -120,7 +122,7 @@ fn modular_operations_give_the_same_on_every_mixture_of_places() {
                     device.mul_mod(x, y, &resident_moduli),
                     device.square_mod(x, &moduli),
                     device.pow(x, e, &resident_moduli),
-                    device.pow_vartime(x, e, &moduli),
+                    device.pow(x, Public(e), &moduli),
                     device.mul_mod(x, second.shared(1), &modulus),
                     device.pow(x, powers.shared(1), &modulus),
                     device.reduce(x, &resident_moduli),
@@ -135,7 +137,7 @@ fn modular_operations_give_the_same_on_every_mixture_of_places() {
                     engine.mul_mod(x, y, &moduli),
                     engine.square_mod(x, &resident_moduli),
                     engine.pow(x, e, &moduli),
-                    engine.pow_vartime(x, e, &resident_moduli),
+                    engine.pow(x, Public(e), &resident_moduli),
                     engine.mul_mod(x, second.shared(1), &modulus),
                     engine.pow(x, powers.shared(1), &modulus),
                     engine.reduce(x, &moduli),

@@ -4,7 +4,7 @@ use super::*;
 use crate::parts::Octets;
 use crate::rows::resized;
 use crate::{EncodedColumn, Integers, Randomness};
-use modmill::{Engine, OnDevice, Resident};
+use modmill::{Device, Engine, Resident};
 
 /// Changes one bit of one item of one stage, or of the ciphertexts if there is none, in its `call`-th
 /// appearance or in all, and counts the powers.
@@ -46,7 +46,7 @@ impl Changed for Engine {
     }
 }
 
-impl Changed for OnDevice<'_> {
+impl Changed for Engine<Device<'_>> {
     fn change(&self, numbers: &mut Resident, change: impl FnOnce(&mut Batch)) {
         let mut batch = numbers.download().unwrap();
         change(&mut batch);

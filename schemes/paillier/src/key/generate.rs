@@ -3,8 +3,8 @@
 use super::{MAX_BITS, MIN_BITS, PrivateKey, ShortBase, subgroup};
 use crate::rows::shared;
 use crate::{Error, KeyError};
-use modmill::Engine;
 use modmill::number::{self, Number};
+use modmill::{Engine, Public};
 use modmill_primes::{far_apart, find, random};
 
 /// The randomness that a key's ciphertexts are masked with.
@@ -118,6 +118,6 @@ pub(super) fn base_of(engine: &Engine, n: &[u64], x: &[u64]) -> Result<Number, E
     let mut h = Number::new(n.to_vec());
     number::sub_assign(&mut h, x);
     let modulus = modmill::Modulus::new(&number::mul(n, n))?;
-    let power = engine.pow_vartime(shared(&h), shared(n), &modulus)?;
+    let power = engine.pow(shared(&h), Public(shared(n)), &modulus)?;
     Ok(Number::new(power.get(0).to_vec()))
 }

@@ -1,0 +1,128 @@
+//! The places of answers: new batches, a batch of the caller's, a device.
+
+use crate::Engine;
+use crate::backends::Backends;
+use crate::call::Call;
+use modmill_core::{Batch, Error, Resident, Watch};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The place of an engine's answers. Every operation of an [`Engine`] is there at every place.
+///
+/// | place | by | answers |
+/// |---|---|---|
+/// | [`Host`] | an engine itself | a new [`Batch`] |
+/// | [`To`] | [`Engine::to`] | a batch of the caller's |
+/// | [`Device`] | [`Engine::on_device`] | a [`Resident`] batch |
+pub trait Place: Sized + private::Sealed {
+    /// What an operation returns.
+    type Numbers;
+
+    /// Computes a call and puts the answers in this place.
+    #[doc(hidden)]
+    fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<Self::Numbers, Error>;
+}
+
+/// The engine's own place: every answer is a new [`Batch`].
+pub struct Host {
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) watch: Option<Arc<Watch>>,
+}
+
+/// A batch of the caller's, into which answers are written ([`Engine::to`]).
+pub struct To<'e> {
+    pub(crate) home: &'e Engine,
+    answers: RefCell<&'e mut Batch>,
+}
+
+/// A device, on which answers stay ([`Engine::on_device`]).
+#[derive(Clone, Copy)]
+pub struct Device<'e> {
+    pub(crate) home: &'e Engine,
+}
+
+impl Place for Host {
+    type Numbers = Batch;
+
+    fn answer(engine: &Engine, call: &Call<'_>) -> Result<Batch, Error> {
+        engine.to_host(call)
+    }
+}
+
+impl Place for To<'_> {
+    type Numbers = ();
+
+    fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<(), Error> {
+        engine.place.home.to_batch(call, &mut engine.place.answers.borrow_mut())
+    }
+}
+
+impl Place for Device<'_> {
+    type Numbers = Resident;
+
+    fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<Resident, Error> {
+        engine.place.home.to_device(call)
+    }
+}
+
+impl Engine {
+    /// An engine whose answers go into `answers`.
+    ///
+    /// Memory that is used again costs no new pages, and a batch in pinned memory ([`Engine::pinned`]) is written
+    /// by the GPU itself. The batch must have the width and the number of items that the operation returns
+    /// elsewhere. If items fail, their rows are zero, and [`Error::Items`] names them and has a copy of the others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// let modulus = Modulus::from_hex("fffffffb")?;
+    /// let numbers = Batch::from_hex(["3", "fffffffa"])?;
+    /// let mut squares = Batch::zeros(32, 2);
+    /// engine.to(&mut squares).square_mod(&numbers, &modulus)?;
+    /// assert_eq!(squares.as_limbs(), [9, 1]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn to<'e>(&'e self, answers: &'e mut Batch) -> Engine<To<'e>> {
+        Engine { place: To { home: self, answers: RefCell::new(answers) } }
+    }
+
+    /// An engine whose answers stay on a device.
+    ///
+    /// Operands may be on the device, on the host, or both in one call. An operation runs on the device that
+    /// holds operands; those of the host, of another device or of another engine are copied. It returns when the
+    /// answers are there. What devices have no kernels for is computed on the host and copied back, and
+    /// [`Engine::plan`] tells.
+    ///
+    /// A failed item is an [`Error::Items`], as elsewhere; the error carries the other answers on the host.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::new()?;
+    /// let modulus = Modulus::from_hex("fffffffb")?;
+    /// let factor = engine.upload(&Batch::from_hex(["3", "5"])?)?;
+    /// let mut power = factor.clone();
+    /// for _ in 1..10 {
+    ///     power = engine.on_device().mul_mod(&power, &factor, &modulus)?;
+    /// }
+    /// assert_eq!(power.download()?.as_limbs(), [59049, 9765625]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    #[must_use]
+    pub fn on_device(&self) -> Engine<Device<'_>> {
+        Engine { place: Device { home: self } }
+    }
+}
+
+mod private {
+    /// Places are the engine's own.
+    pub trait Sealed {}
+    impl Sealed for super::Host {}
+    impl Sealed for super::To<'_> {}
+    impl Sealed for super::Device<'_> {}
+}
