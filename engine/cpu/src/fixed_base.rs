@@ -12,7 +12,6 @@ use crate::pow::Exponents;
 use crate::rows::Rows;
 use crate::run::numbers;
 use modmill_core::{Batch, Error, Items, Modulus, Op, Operand, Request, Watch, limbs, watched};
-use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use table::{Layout, Table};
 use zeroize::Zeroizing;

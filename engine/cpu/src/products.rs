@@ -12,7 +12,6 @@ use crate::path::with_kernel;
 use crate::planning::Recipe;
 use crate::rows::Rows;
 use modmill_core::{Backend, Batch, Error, Op, Operand, Plan, Product, radix};
-use rayon::prelude::*;
 
 impl Cpu {
     /// Runs a plan of this backend for full products or squares.
