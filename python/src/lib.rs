@@ -20,6 +20,7 @@ mod engine;
 mod errors;
 mod ints;
 mod limb_arrays;
+mod on_device;
 mod options;
 mod paillier;
 mod paillier_arrow;
@@ -36,6 +37,7 @@ mod rsa;
 mod rsa_schemes;
 mod signs;
 mod strings;
+mod upload;
 mod watching;
 
 use pyo3::prelude::*;
@@ -55,9 +57,9 @@ mod _modmill {
     #[pymodule_export]
     use crate::arrow_out::Column;
     #[pymodule_export]
-    use crate::device::DeviceBatch;
-    #[pymodule_export]
     use crate::engine::{Engine, nvrtc};
+    #[pymodule_export]
+    use crate::on_device::DeviceBatch;
     #[pymodule_export]
     use crate::paillier::PaillierColumn;
     #[pymodule_export]
