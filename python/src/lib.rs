@@ -25,6 +25,7 @@ mod options;
 mod paillier;
 mod paillier_arrow;
 mod paillier_calls;
+mod paillier_encrypt;
 mod paillier_keys;
 mod paillier_packed;
 mod paillier_raw;
@@ -64,6 +65,11 @@ mod _modmill {
     use crate::paillier::PaillierColumn;
     #[pymodule_export]
     use crate::paillier_arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
+    #[pymodule_export]
+    use crate::paillier_encrypt::{
+        paillier_encrypt_floats, paillier_encrypt_floats_to_arrow, paillier_encrypt_whole,
+        paillier_encrypt_whole_to_arrow,
+    };
     #[pymodule_export]
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
     #[pymodule_export]
