@@ -1,5 +1,5 @@
-//! The parts that the operations of Paillier's encryption share: how they are run, how their numbers are read,
-//! and how their columns of Arrow are labelled.
+//! The parts that the operations of Paillier's encryption share: how they are run, how their numbers are
+//! read, and how their columns of Arrow are labelled.
 
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;

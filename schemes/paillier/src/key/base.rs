@@ -70,8 +70,8 @@ pub(super) fn check_exponent_bits(exponent_bits: usize, bits: usize) -> Result<(
 
 /// The length of the exponents of a small subgroup for an n of `bits` bits: four times the strength of n in
 /// bits, so that finding u or v by collisions takes as long as factoring n. The lengths for 2048, 3072 and
-/// 7680 bits are those of Ma, Han and Lei; the others are for strengths of 80, 160 and 208 bits, which are not
-/// below those of n.
+/// 7680 bits are those of Ma, Han and Lei; the others are for strengths of 80, 160 and 208 bits, which are
+/// not below those of n.
 pub(super) fn subgroup_exponent_bits(bits: usize) -> usize {
     match bits {
         ..=1024 => 320,
