@@ -11,7 +11,7 @@ mod tile;
 use super::{lanes, shared_table, table};
 use crate::isa::Ifma as Token;
 use crate::kernel::{BatchKernel, Dividend, Division, Kernel, RECIPROCAL};
-use crate::lanes::Bits;
+use crate::lanes::{Bits, Lanes};
 use crate::rows::Rows;
 use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
@@ -38,9 +38,12 @@ pub(crate) struct Ifma {
     long_fold: Option<(usize, Rows)>,
 }
 
-impl Kernel for Ifma {
+impl Lanes for Ifma {
     const LANES: usize = LANES;
     const WIDTH: u32 = WIDTH;
+}
+
+impl Kernel for Ifma {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;

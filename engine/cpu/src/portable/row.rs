@@ -6,6 +6,7 @@ use super::montgomery::{reduce, subtract_masked};
 use super::shared_table;
 use super::square::square;
 use crate::kernel::{BatchKernel, Kernel};
+use crate::lanes::Lanes;
 use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, sub_assign};
 use modmill_core::{Family, Isa, mask};
 use zeroize::Zeroizing;
@@ -20,9 +21,12 @@ pub struct Row {
     wrap: Zeroizing<Vec<u64>>,
 }
 
-impl Kernel for Row {
+impl Lanes for Row {
     const LANES: usize = 1;
     const WIDTH: u32 = 64;
+}
+
+impl Kernel for Row {
     const ROOM: usize = 0;
     const FAMILY: Family = Family::Row;
     const ISA: Isa = Isa::Portable;
