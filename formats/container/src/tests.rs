@@ -203,6 +203,11 @@ fn only_the_owner_reads_a_secret_key() {
     write(&link, Kind::SecretKey).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(mode(&path), 0o600);
+    // Other kinds have the mode of any new file.
+    let [public, plain] = ["public", "plain"].map(|name| folder.path().join(name));
+    write(&public, Kind::PublicKey).unwrap();
+    std::fs::write(&plain, "").unwrap();
+    assert_eq!(mode(&public), mode(&plain));
 }
 
 /// Files that begin rightly and go on by chance, some of them with a right checksum, are read or refused.
