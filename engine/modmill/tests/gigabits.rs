@@ -10,6 +10,7 @@
 //! falling back to the CPU.
 
 use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, TRANSFORM_MAX_BITS};
+use modmill_testing::rng::Rng;
 use std::time::Instant;
 
 /// The lengths of factors, of which the last has the longest square.
@@ -28,12 +29,8 @@ fn engine() -> Engine {
 
 /// A pseudorandom number of `bits` bits that depends on `seed` alone.
 fn number(bits: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state ^ state >> 33
-    };
-    let mut limbs: Vec<u64> = std::iter::repeat_with(next).take(bits.div_ceil(64)).collect();
+    let mut rng = Rng::new(seed);
+    let mut limbs: Vec<u64> = (0..bits.div_ceil(64)).map(|_| rng.word()).collect();
     limbs[(bits - 1) / 64] &= u64::MAX >> (64 * bits.div_ceil(64) - bits);
     limbs
 }
