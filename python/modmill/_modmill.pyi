@@ -38,6 +38,10 @@ __all__ = [
     "nvrtc",
     "paillier_decrypt_arrow",
     "paillier_decrypt_column_to_arrow",
+    "paillier_encrypt_floats",
+    "paillier_encrypt_floats_to_arrow",
+    "paillier_encrypt_whole",
+    "paillier_encrypt_whole_to_arrow",
     "paillier_generate",
     "paillier_slots",
     "paillier_warm",
@@ -173,19 +177,6 @@ class PaillierPublicKey:
     @property
     def has_base(self) -> bool: ...
     def with_new_base(self, engine: Engine | None) -> PaillierPublicKey: ...
-    def encrypt_whole(
-        self, numbers: Numbers, owner: PaillierPrivateKey | None, options: _Options, reading: _Options
-    ) -> PaillierColumn: ...
-    def encrypt_floats(
-        self,
-        numbers: Sequence[float],
-        exponent: int | None,
-        is_each: bool,
-        owner: PaillierPrivateKey | None,
-        options: _Options,
-    ) -> PaillierColumn: ...
-    def encrypt_whole_to_arrow(self, numbers: Any, options: _Options, reading: _Options) -> Column: ...
-    def encrypt_floats_to_arrow(self, numbers: Any, exponent: int, options: _Options) -> Column: ...
     def to_json(self, kid: str) -> str: ...
     @staticmethod
     def from_json(text: str) -> PaillierPublicKey: ...
@@ -314,6 +305,27 @@ def paillier_decrypt_arrow(
 ) -> Column: ...
 def paillier_decrypt_column_to_arrow(
     column: PaillierColumn, key: PaillierPrivateKey, options: _Options
+) -> Column: ...
+def paillier_encrypt_floats(
+    key: PaillierPublicKey,
+    numbers: Sequence[float],
+    exponent: int | None,
+    is_each: bool,
+    owner: PaillierPrivateKey | None,
+    options: _Options,
+) -> PaillierColumn: ...
+def paillier_encrypt_floats_to_arrow(
+    key: PaillierPublicKey, numbers: Any, exponent: int, options: _Options
+) -> Column: ...
+def paillier_encrypt_whole(
+    key: PaillierPublicKey,
+    numbers: Numbers,
+    owner: PaillierPrivateKey | None,
+    options: _Options,
+    reading: _Options,
+) -> PaillierColumn: ...
+def paillier_encrypt_whole_to_arrow(
+    key: PaillierPublicKey, numbers: Any, options: _Options, reading: _Options
 ) -> Column: ...
 def paillier_generate(bits: int, randomness: str, engine: Engine | None) -> PaillierPrivateKey: ...
 def paillier_slots(

@@ -133,10 +133,10 @@ class PublicKey:
         floats, whole = as_floats(column)
         if floats is None:
             _refuse_exponent(exponent)
-            return self._key.encrypt_whole_to_arrow(whole, options(engine, progress), options(engine))
+            return _modmill.paillier_encrypt_whole_to_arrow(self._key, whole, options(engine, progress), options(engine))
         if exponent is None:
             raise ValueError("the exponent of floating-point numbers has to be given, because ciphertexts do not tell it")
-        return self._key.encrypt_floats_to_arrow(floats, exponent, options(engine, progress))
+        return _modmill.paillier_encrypt_floats_to_arrow(self._key, floats, exponent, options(engine, progress))
 
     def to_json(self, kid: str = "") -> str:
         """Write the key as ``pheutil`` of python-paillier does."""
@@ -280,9 +280,9 @@ def _encrypt(
     floats, whole = as_floats(column)
     if floats is None:
         _refuse_exponent(exponent)
-        native = public.encrypt_whole(whole, owner, options(engine, progress), options(engine))
+        native = _modmill.paillier_encrypt_whole(public, whole, owner, options(engine, progress), options(engine))
     else:
-        native = public.encrypt_floats(floats, exponent, each, owner, options(engine, progress))
+        native = _modmill.paillier_encrypt_floats(public, floats, exponent, each, owner, options(engine, progress))
     return EncryptedColumn(native, True)
 
 

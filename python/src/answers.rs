@@ -2,10 +2,10 @@
 
 use crate::arrow_out::Column as ArrowColumn;
 use crate::column::Form;
-use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
 use crate::ints::Ints;
 use crate::limb_arrays;
+use crate::on_device::DeviceBatch;
 use crate::watching::look_at_signals;
 use modmill::{Batch, Engine};
 use modmill_core::limbs;

@@ -3,12 +3,13 @@
 
 use crate::answers::{Answers, OnFailure, Out, Target};
 use crate::column::{Column, Form, Moduli, named};
-use crate::device::{DeviceBatch, refuse_marks};
 use crate::engine::Engine;
 use crate::errors::of_call;
+use crate::on_device::DeviceBatch;
 use crate::options::Chosen;
 pub(crate) use crate::options::Options;
 use crate::reader::Reader;
+use crate::upload::refuse_marks;
 use crate::watching::{self, Extent, Progress};
 use modmill::{Batch, Error, Resident};
 use pyo3::exceptions::PyValueError;

@@ -1,7 +1,7 @@
 //! Numbers in: one argument of a call, as a batch of the engine or as one number for all items.
 
-use crate::device::OnDevice;
 use crate::limb_arrays::LimbArray;
+use crate::on_device::OnDevice;
 use modmill::{Batch, BatchView, Modulus, Operand, ResidentModuli};
 use modmill_core::limbs;
 use pyo3::exceptions::{PyMemoryError, PyValueError};

@@ -1,59 +1,17 @@
-//! Batches that stay in the memory of a GPU.
+//! The methods of the class `DeviceBatch`.
 
 use crate::answers::{Answers, OnFailure, Target};
-use crate::column::{Column, Form};
+use crate::column::Form;
 use crate::dlpack;
 use crate::engine::Engine;
 use crate::errors::{exception, of_call};
-use crate::reader::Reader;
-use modmill::{DeviceAddress, Error, Resident, ResidentModuli};
-use pyo3::exceptions::PyValueError;
+use crate::on_device::DeviceBatch;
+use modmill::DeviceAddress;
+use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use std::sync::{Arc, OnceLock};
-
-/// Numbers on a device, and what is known of them as moduli.
-pub(crate) struct OnDevice {
-    pub(crate) numbers: Resident,
-    moduli: OnceLock<ResidentModuli>,
-}
-
-impl OnDevice {
-    /// The numbers as moduli. The host keeps a copy, which is made once.
-    pub(crate) fn moduli(&self) -> Result<&ResidentModuli, Error> {
-        if let Some(moduli) = self.moduli.get() {
-            return Ok(moduli);
-        }
-        let moduli = ResidentModuli::new(self.numbers.download()?, self.numbers.clone())?;
-        Ok(self.moduli.get_or_init(|| moduli))
-    }
-}
-
-/// A batch that stays in the memory of a GPU, or of an engine without GPUs. It never changes.
-#[pyclass(frozen, module = "modmill")]
-pub(crate) struct DeviceBatch {
-    pub(crate) held: Arc<OnDevice>,
-}
 
 impl DeviceBatch {
-    pub(crate) fn new(numbers: Resident) -> Self {
-        Self { held: Arc::new(OnDevice { numbers, moduli: OnceLock::new() }) }
-    }
-
-    /// Copies a column to a device.
-    pub(crate) fn upload(
-        py: Python<'_>,
-        engine: &modmill::Engine,
-        numbers: &Bound<'_, PyAny>,
-        width: Option<usize>,
-    ) -> PyResult<Self> {
-        let column = Reader { engine, width, max_bits: None }.read("numbers", numbers)?;
-        refuse_marks(&column)?;
-        let batch = column.into_batch().map_err(|error| of_call(py, &error))?;
-        let resident = py.detach(|| engine.upload(&batch));
-        Ok(Self::new(resident.map_err(|error| of_call(py, &error))?))
-    }
-
     /// The address of the numbers, if they are in the memory of a GPU.
     fn address(&self, py: Python<'_>) -> PyResult<DeviceAddress> {
         let none = || {
@@ -61,21 +19,6 @@ impl DeviceBatch {
             exception(py, "UnavailableError", (text,))
         };
         self.held.numbers.address().ok_or_else(none)
-    }
-}
-
-/// Numbers on a device have neither signs nor nulls.
-pub(crate) fn refuse_marks(column: &Column) -> PyResult<()> {
-    let long = column.long.iter().map(|(item, _)| item);
-    match column.negative.iter().chain(&column.null).chain(long).min() {
-        None => Ok(()),
-        Some(item) => {
-            let text = format!(
-                "{}: item {item} is negative or null, or longer than max_bits, which a device cannot hold",
-                column.name
-            );
-            Err(PyValueError::new_err(text))
-        }
     }
 }
 
@@ -153,9 +96,7 @@ impl DeviceBatch {
         if copy == Some(true)
             || dl_device.is_some_and(|device| device != (dlpack::CUDA, address.ordinal as i32))
         {
-            return Err(pyo3::exceptions::PyBufferError::new_err(
-                "the batch is handed over where it is, without a copy",
-            ));
+            return Err(PyBufferError::new_err("the batch is handed over where it is, without a copy"));
         }
         dlpack::capsule(py, &self.held.numbers, address)
     }

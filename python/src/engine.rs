@@ -1,8 +1,9 @@
 //! The class `Engine`: an engine with its settings, by which it is pickled and made again in another process.
 
 use crate::checks::whole;
-use crate::device::DeviceBatch;
 use crate::errors::{exception, of_call};
+use crate::on_device::DeviceBatch;
+use crate::upload::upload;
 use modmill::cuda::Device;
 use modmill::{Backend, MAX_THREADS, Op, TRANSFORM_MAX_BITS};
 use modmill_core::sync::Mutex;
@@ -177,7 +178,7 @@ impl Engine {
         width: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<DeviceBatch> {
         let width = width.map(|width| whole("width", width, 1..=TRANSFORM_MAX_BITS)).transpose()?;
-        DeviceBatch::upload(py, &*self.get(py)?, numbers, width)
+        upload(py, &*self.get(py)?, numbers, width)
     }
 
     /// Lists what went wrong with GPUs without costing an answer.

@@ -20,10 +20,12 @@ mod engine;
 mod errors;
 mod ints;
 mod limb_arrays;
+mod on_device;
 mod options;
 mod paillier;
 mod paillier_arrow;
 mod paillier_calls;
+mod paillier_encrypt;
 mod paillier_keys;
 mod paillier_packed;
 mod paillier_raw;
@@ -36,6 +38,7 @@ mod rsa;
 mod rsa_schemes;
 mod signs;
 mod strings;
+mod upload;
 mod watching;
 
 use pyo3::prelude::*;
@@ -55,13 +58,18 @@ mod _modmill {
     #[pymodule_export]
     use crate::arrow_out::Column;
     #[pymodule_export]
-    use crate::device::DeviceBatch;
-    #[pymodule_export]
     use crate::engine::{Engine, nvrtc};
+    #[pymodule_export]
+    use crate::on_device::DeviceBatch;
     #[pymodule_export]
     use crate::paillier::PaillierColumn;
     #[pymodule_export]
     use crate::paillier_arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
+    #[pymodule_export]
+    use crate::paillier_encrypt::{
+        paillier_encrypt_floats, paillier_encrypt_floats_to_arrow, paillier_encrypt_whole,
+        paillier_encrypt_whole_to_arrow,
+    };
     #[pymodule_export]
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
     #[pymodule_export]

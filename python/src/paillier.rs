@@ -6,8 +6,9 @@ use crate::arrow_out::Column;
 use crate::column::Form;
 use crate::errors::of_call;
 use crate::ints::Ints;
-use crate::paillier_arrow::labelled;
-use crate::paillier_calls::{DECRYPTION_COUNTS, Floats, Work, integers, plain_options, raised, run};
+use crate::paillier_calls::{
+    DECRYPTION_COUNTS, Floats, Work, integers, labelled, plain_options, raised, run,
+};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{
     Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Paillier, nearest_f64,

@@ -7,23 +7,12 @@ use crate::paillier::PaillierColumn;
 use crate::paillier_calls::{DECRYPTION_COUNTS, Work, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use arrow_array::{Float64Array, Int64Array};
-use modmill_paillier::{EncodedColumn, Error, Exponents, nearest_f64};
+use modmill_paillier::{EncodedColumn, Error, nearest_f64};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// A column of ciphertexts whose field says the exponent of its numbers, or that each has its own, and their
-/// bound.
-pub(crate) fn labelled(column: Column, exponents: &Exponents, magnitude_bits: usize) -> Column {
-    let exponent = match exponents {
-        Exponents::Shared(exponent) => exponent.to_string(),
-        Exponents::Each(_) => "each".to_owned(),
-    };
-    let labels = [("exponent", exponent), ("magnitude_bits", magnitude_bits.to_string())];
-    column.with_metadata(labels.map(|(name, value)| (format!("modmill.paillier.{name}"), value)).into())
-}
 
 /// Decrypts ciphertexts with one exponent: to `int64` if the numbers are whole, else to `float64`. Bytes that
 /// lie as the engine's rows do are read part by part, and other columns as a whole.

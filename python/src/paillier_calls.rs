@@ -1,9 +1,10 @@
-//! The parts that the operations of Paillier's encryption share: how they are run, and how their numbers are
-//! read.
+//! The parts that the operations of Paillier's encryption share: how they are run, how their numbers are
+//! read, and how their columns of Arrow are labelled.
 
 use crate::arguments::{Call, Options};
+use crate::arrow_out::Column;
 use crate::errors::of_call;
-use modmill_paillier::{Error, Integers, Paillier, PublicKey};
+use modmill_paillier::{Error, Exponents, Integers, Paillier, PublicKey};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -82,4 +83,15 @@ impl<'py> FromPyObject<'_, 'py> for Floats {
 /// The options of a call that has none.
 pub(crate) fn plain_options(py: Python<'_>) -> PyResult<Options<'_>> {
     (None::<usize>, "like", "raise", None::<usize>, None::<usize>).into_pyobject(py)?.extract()
+}
+
+/// A column of ciphertexts whose field says the exponent of its numbers, or that each has its own, and their
+/// bound.
+pub(crate) fn labelled(column: Column, exponents: &Exponents, magnitude_bits: usize) -> Column {
+    let exponent = match exponents {
+        Exponents::Shared(exponent) => exponent.to_string(),
+        Exponents::Each(_) => "each".to_owned(),
+    };
+    let labels = [("exponent", exponent), ("magnitude_bits", magnitude_bits.to_string())];
+    column.with_metadata(labels.map(|(name, value)| (format!("modmill.paillier.{name}"), value)).into())
 }

@@ -1,14 +1,10 @@
 //! Keys of Paillier's encryption.
 
-use crate::arguments::{Call, Options};
-use crate::arrow_out::Column;
 use crate::engine::Engine;
 use crate::ints::Ints;
-use crate::paillier::PaillierColumn;
-use crate::paillier_arrow::labelled;
-use crate::paillier_calls::{Floats, Work, integers, raised, run};
+use crate::paillier_calls::raised;
 use crate::watching::{self, Extent};
-use modmill_paillier::{EncodedColumn, Error, Paillier, PrivateKey, PublicKey, Randomness};
+use modmill_paillier::{Error, Paillier, PrivateKey, PublicKey, Randomness};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple};
@@ -96,60 +92,6 @@ impl PaillierPublicKey {
         Ok(Self { key: key.map_err(|error| raised(py, &error))? })
     }
 
-    fn encrypt_whole<'py>(
-        &self,
-        py: Python<'py>,
-        numbers: &Bound<'py, PyAny>,
-        owner: Option<&Bound<'py, PaillierPrivateKey>>,
-        options: Options<'py>,
-        reading: Options<'py>,
-    ) -> PyResult<PaillierColumn> {
-        let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
-        let encode = || EncodedColumn::from_integers(&self.key, &integers);
-        self.encrypted(py, integers.len(), encode, owner, options)
-    }
-
-    fn encrypt_floats<'py>(
-        &self,
-        py: Python<'py>,
-        numbers: Floats,
-        exponent: Option<i32>,
-        is_each: bool,
-        owner: Option<&Bound<'py, PaillierPrivateKey>>,
-        options: Options<'py>,
-    ) -> PyResult<PaillierColumn> {
-        let encode = || match is_each {
-            true => EncodedColumn::from_f64_each(&self.key, &numbers.0),
-            false => EncodedColumn::from_f64(&self.key, &numbers.0, exponent),
-        };
-        self.encrypted(py, numbers.0.len(), encode, owner, options)
-    }
-
-    /// Encrypts whole numbers to a column of Arrow.
-    fn encrypt_whole_to_arrow<'py>(
-        &self,
-        py: Python<'py>,
-        numbers: &Bound<'py, PyAny>,
-        options: Options<'py>,
-        reading: Options<'py>,
-    ) -> PyResult<Column> {
-        let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
-        let encode = || EncodedColumn::from_integers(&self.key, &integers);
-        self.encrypted_to_arrow(py, integers.len(), encode, options)
-    }
-
-    /// Encrypts floating-point numbers, rounded to multiples of `16^exponent`, to a column of Arrow.
-    fn encrypt_floats_to_arrow<'py>(
-        &self,
-        py: Python<'py>,
-        numbers: Floats,
-        exponent: i32,
-        options: Options<'py>,
-    ) -> PyResult<Column> {
-        let encode = || EncodedColumn::from_f64(&self.key, &numbers.0, Some(exponent));
-        self.encrypted_to_arrow(py, numbers.0.len(), encode, options)
-    }
-
     fn to_json(&self, kid: &str) -> PyResult<String> {
         self.key.to_json(kid).map_err(|error| unusable(&error.into()))
     }
@@ -183,48 +125,6 @@ impl PaillierPublicKey {
 
     fn __repr__(&self) -> String {
         format!("<modmill.paillier.PublicKey of {} bits>", self.key.bits())
-    }
-}
-
-impl PaillierPublicKey {
-    /// Encrypts a column of `items` numbers, with the private key if the owner of the key does it.
-    fn encrypted<'py>(
-        &self,
-        py: Python<'py>,
-        items: usize,
-        encode: impl FnOnce() -> Result<EncodedColumn, Error> + Send,
-        owner: Option<&Bound<'py, PaillierPrivateKey>>,
-        options: Options<'py>,
-    ) -> PyResult<PaillierColumn> {
-        let owner = owner.map(|owner| &owner.get().key);
-        // A mask is counted once, and one of the owner's twice.
-        let counts = if owner.is_some() { 2 } else { 1 };
-        let extent = Work { items, products: self.key.bits(), counts };
-        let column = run(py, options, &self.key, extent, |paillier| {
-            let encoded = paillier.engine().install(encode)?;
-            match owner {
-                Some(owner) => encoded.encrypt_as_owner(paillier, owner),
-                None => encoded.encrypt(paillier),
-            }
-        })?;
-        Ok(PaillierColumn { column })
-    }
-
-    /// Encrypts a column of `items` numbers to one of Arrow.
-    fn encrypted_to_arrow<'py>(
-        &self,
-        py: Python<'py>,
-        items: usize,
-        encode: impl FnOnce() -> Result<EncodedColumn, Error> + Send,
-        options: Options<'py>,
-    ) -> PyResult<Column> {
-        let extent = Work { items, products: self.key.bits(), counts: 1 };
-        let (octets, exponents, bits) = run(py, options, &self.key, extent, |paillier| {
-            let encoded = paillier.engine().install(encode)?;
-            let octets = encoded.encrypt_to_octets(paillier)?;
-            Ok((octets, encoded.exponents().clone(), encoded.magnitude_bits()))
-        })?;
-        Ok(labelled(Column::octets(octets, self.key.ciphertext_octets())?, &exponents, bits))
     }
 }
 

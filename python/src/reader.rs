@@ -3,9 +3,9 @@
 use crate::arrow_in;
 use crate::checks::{check_length, type_name};
 use crate::column::{Column, Form, Held, named};
-use crate::device::DeviceBatch;
 use crate::ints::Ints;
 use crate::limb_arrays::{self, LimbArray};
+use crate::on_device::DeviceBatch;
 use crate::strings::octets;
 use crate::watching::look_at_signals;
 use modmill::{Batch, Engine, Error};

@@ -10,7 +10,7 @@ use crate::names::param;
 use crate::padding::{Padding, message, premaster};
 use crate::param_lists;
 use crate::params::{Given, Value, Wanted};
-use crate::provider::Provider;
+use crate::provider_context::Provider;
 use modmill_client::{Encryption, Task, with_engine};
 use modmill_rsa::{Hash, ItemError, PublicKey, PublicTask, Rsa, hazmat};
 use std::ffi::{c_int, c_void};

@@ -2,10 +2,9 @@
 
 use crate::default_rsa::DefaultRsa;
 use crate::failure::Failure;
-use crate::ffi::{Dispatch, Param};
+use crate::ffi::{Dispatch, LAST, Param};
 use crate::libcrypto::{Async, Evp};
 use crate::names::{param, upcall};
-use crate::param_lists;
 use crate::params::UTF8_POINTER;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::Location;
@@ -128,9 +127,9 @@ impl Core {
             key: param::CORE_VERSION.as_ptr(),
             data_type: UTF8_POINTER,
             data: (&raw mut text).cast(),
-            ..param_lists::LAST
+            ..LAST
         };
-        let mut params = [wanted, param_lists::LAST];
+        let mut params = [wanted, LAST];
         // SAFETY: the list ends with a parameter without a name. OpenSSL writes a pointer to a text that it
         // keeps.
         let text = unsafe {

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::ffi::{Callback, Dispatch, dispatch, guard};
 use crate::key::{ProviderKey, hand_over};
 use crate::names::decoder::*;
-use crate::provider::Provider;
+use crate::provider_context::Provider;
 use crate::store::Store;
 use base64ct::{Base64, Encoding};
 use std::ffi::{c_int, c_void};

@@ -68,6 +68,10 @@ pub(crate) struct Param {
 // SAFETY: parameters that are shared are constants that describe others, and have no data.
 unsafe impl Sync for Param {}
 
+/// The end of a list of parameters.
+pub(crate) const LAST: Param =
+    Param { key: std::ptr::null(), data_type: 0, data: std::ptr::null_mut(), data_size: 0, return_size: 0 };
+
 /// `OSSL_CALLBACK`.
 pub(crate) type Callback = unsafe extern "C" fn(params: *const Param, argument: *mut c_void) -> c_int;
 

@@ -6,12 +6,12 @@ use crate::ffi::Callback;
 use crate::job;
 use crate::multi_prime::MultiPrime;
 use crate::names::param;
-use crate::params::{Built, Given};
+use crate::params::{Built, Given, Numbers};
 use crate::single::Single;
 use modmill_client::{Key, Task};
 use modmill_rsa::hazmat;
 use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -60,9 +60,6 @@ pub(crate) fn pair(core: &Core, key: PrivateKey) -> Content {
     let single = Single::new(default, (true, size), move || Built::numbers(&all_numbers(&of)));
     Content::Pair(Key::local_with(key, single), half)
 }
-
-/// Numbers of a key by their names, big-endian.
-pub(crate) type Numbers = Vec<(&'static CStr, Zeroizing<Vec<u8>>)>;
 
 fn public_numbers(key: &PublicKey) -> Numbers {
     vec![(param::N, key.modulus_bytes().to_vec().into()), (param::E, key.exponent_bytes().into())]

@@ -9,7 +9,7 @@ use crate::names::keymgmt::SELECT_KEYPAIR;
 use crate::names::param;
 use crate::param_lists;
 use crate::params::{Built, Given};
-use crate::provider::Provider;
+use crate::provider_context::Provider;
 use modmill_client::with_engine;
 use modmill_rsa::{PrivateKey, Sizes};
 use std::ffi::{c_int, c_void};

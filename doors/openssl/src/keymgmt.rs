@@ -7,7 +7,7 @@ use crate::names::keymgmt::*;
 use crate::names::{operation, param};
 use crate::param_lists;
 use crate::params::{Given, Value, Wanted};
-use crate::provider::Provider;
+use crate::provider_context::Provider;
 use modmill_client::with_engine;
 use std::ffi::{c_char, c_int, c_void};
 

@@ -38,6 +38,7 @@ mod padding;
 mod param_lists;
 mod params;
 mod provider;
+mod provider_context;
 mod signature;
 mod signature_context;
 mod single;

@@ -6,10 +6,9 @@
 use crate::core_handle::Core;
 use crate::digest::Digest;
 use crate::failure::Failure;
-use crate::key::Numbers;
 use crate::names::param;
 use crate::padding::Padding;
-use crate::params::{Built, Given};
+use crate::params::{Built, Given, Numbers};
 use crate::single::Single;
 use modmill_client::{Answer, Encryption, Error, PrivatePower, Task, with_engine};
 use modmill_rsa::{Hash, ItemError, PublicKey, hazmat};

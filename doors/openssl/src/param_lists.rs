@@ -1,13 +1,9 @@
 //! Lists of the parameters that functions take and give, for callers that ask.
 
-use crate::ffi::Param;
+use crate::ffi::{LAST, Param};
 use crate::names::param::*;
 use crate::params::{INTEGER, OCTETS, OCTETS_POINTER, UNSIGNED, UTF8, UTF8_POINTER};
 use std::ffi::CStr;
-
-/// The end of a list.
-pub(crate) const LAST: Param =
-    Param { key: std::ptr::null(), data_type: 0, data: std::ptr::null_mut(), data_size: 0, return_size: 0 };
 
 const fn named(name: &'static CStr, data_type: u32) -> Param {
     Param { key: name.as_ptr(), data_type, ..LAST }

@@ -2,7 +2,7 @@
 
 mod built;
 
-pub(crate) use built::Built;
+pub(crate) use built::{Built, Numbers};
 
 use crate::failure::Failure;
 use crate::ffi::{Param, octets};
@@ -261,7 +261,7 @@ mod tests {
         let read = |data_type, octets: &mut [u8]| {
             let (data, data_size) = (octets.as_mut_ptr().cast(), octets.len());
             let param = Param { key: c"number".as_ptr(), data_type, data, data_size, return_size: 0 };
-            let list = [param, crate::param_lists::LAST];
+            let list = [param, crate::ffi::LAST];
             // SAFETY: the list ends, and its data lives until the number is read.
             unsafe { Given::new(list.as_ptr()) }.integer(c"number").ok().flatten()
         };

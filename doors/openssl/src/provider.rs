@@ -6,16 +6,10 @@ use crate::ffi::{Algorithm, Dispatch, Item, NO_ALGORITHM, Param, dispatch, guard
 use crate::names::provider::*;
 use crate::names::{operation, param};
 use crate::params::{Value, Wanted};
+use crate::provider_context::Provider;
 use crate::{asym_cipher, decoder, keymgmt, libcrypto, param_lists, signature, store};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The provider in one library context of OpenSSL.
-pub(crate) struct Provider {
-    pub(crate) core: Core,
-    /// Whether OpenSSL looks for signatures by names that include the hash: from 3.4 on.
-    has_signatures_with_hash: bool,
-}
 
 /// Library contexts that have the provider. When the last one is given up, OpenSSL is about to end, and
 /// operations must not call it any more.

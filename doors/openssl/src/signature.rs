@@ -9,7 +9,7 @@ use crate::ffi::{Param, guard, octets};
 use crate::key::ProviderKey;
 use crate::param_lists;
 use crate::params::{Given, Wanted};
-use crate::provider::Provider;
+use crate::provider_context::Provider;
 use crate::signature_context::Signature;
 use modmill_rsa::Hash;
 use std::ffi::{CStr, c_char, c_int, c_void};

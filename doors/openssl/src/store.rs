@@ -9,7 +9,7 @@ use crate::ffi::{Callback, Dispatch, Param, dispatch, guard};
 use crate::key::{Content, ProviderKey, PublicHalf, hand_over};
 use crate::names::store::*;
 use crate::param_lists;
-use crate::provider::Provider;
+use crate::provider_context::Provider;
 use modmill_client::{Service, variable};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};

@@ -31,6 +31,7 @@ mod storage;
 mod sums;
 pub mod sync;
 pub mod transform;
+mod vector;
 mod watch;
 pub mod window;
 
@@ -50,10 +51,11 @@ pub use plan::{Alternative, Plan, Recipe, Seconds};
 pub use recorder::{Execution, Recorder};
 pub use request::{Exponents, Location, ModuliForm, Request, Secrecy};
 pub use resident::{DeviceAddress, DeviceMemory, Resident, ResidentModuli, ResidentView};
-pub use spare::{Spare, try_vector};
+pub use spare::Spare;
 pub use step::{Step, StepKind};
 pub use storage::LimbMemory;
 pub use sums::Sums;
+pub use vector::try_vector;
 pub use watch::{Watch, watched};
 
 /// The longest number that quadratic algorithms take, in bits.

@@ -118,6 +118,28 @@ impl<'a> From<ResidentView<'a>> for Operand<'a> {
     }
 }
 
+impl Batch {
+    /// Item `index` as an operand that all items of a call share.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
+    #[must_use]
+    pub fn shared(&self, index: usize) -> Operand<'_> {
+        Operand::Shared { bits: self.bits(), value: self.get(index) }
+    }
+}
+
+impl Resident {
+    /// Item `index` as an operand that all items of a call share.
+    ///
+    /// # Panics
+    /// If there is no such item, as indexing does.
+    #[must_use]
+    pub fn shared(&self, index: usize) -> Operand<'_> {
+        Operand::SharedResident(self.slice(index..index + 1))
+    }
+}
+
 /// The moduli of a call.
 ///
 /// A `&Batch`, a `&Modulus` and a `&[&Modulus]` convert into the three forms.

@@ -1,6 +1,6 @@
 //! Batches in the memory of a device.
 
-use crate::{Batch, Error, Operand};
+use crate::{Batch, Error};
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
@@ -110,15 +110,6 @@ impl Resident {
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> ResidentView<'_> {
         self.view().slice(range)
-    }
-
-    /// Item `index` as an operand that all items of a call share.
-    ///
-    /// # Panics
-    /// If there is no such item, as indexing does.
-    #[must_use]
-    pub fn shared(&self, index: usize) -> Operand<'_> {
-        Operand::SharedResident(self.slice(index..index + 1))
     }
 
     /// A copy of the numbers in the memory of the host.

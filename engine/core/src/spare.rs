@@ -3,24 +3,7 @@
 //! New memory costs the system a page fault and a page of zeros at a time, which takes longer than a GPU
 //! takes for the answers that go there.
 
-use crate::Error;
 use crate::sync::Mutex;
-
-/// A new vector of `len` default values, or an error if memory runs out.
-pub fn try_vector<T: Copy + Default>(len: usize) -> Result<Vec<T>, Error> {
-    /// The least number of bytes that the system hands out as new pages.
-    const PAGES: usize = 1 << 20;
-    let bytes = len.saturating_mul(size_of::<T>());
-    let mut elements = Vec::new();
-    elements.try_reserve_exact(len).map_err(|_| Error::no_memory(bytes))?;
-    if bytes < PAGES {
-        elements.resize(len, T::default());
-        return Ok(elements);
-    }
-    // New pages are zero, and cost nothing before they are touched.
-    drop(elements);
-    Ok(vec![T::default(); len])
-}
 
 /// Vectors whose contents nobody needs any more, kept for the next that are as long.
 pub struct Spare<T> {
@@ -34,19 +17,6 @@ impl<T: Copy + Default> Spare<T> {
     #[must_use]
     pub const fn new(least: usize, most: usize) -> Self {
         Self { least, most, kept: Mutex::new(Vec::new()) }
-    }
-
-    /// A vector of `len` elements: one that was kept, with what it held, or a new one of default values.
-    ///
-    /// # Panics
-    /// If memory runs out.
-    pub fn take(&self, len: usize) -> Vec<T> {
-        self.try_take(len).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// [`Spare::take`], or an error if memory runs out.
-    pub fn try_take(&self, len: usize) -> Result<Vec<T>, Error> {
-        self.take_kept(len).map_or_else(|| try_vector(len), Ok)
     }
 
     /// A vector of `len` elements that was kept, with what it held, if there is one.
@@ -95,17 +65,6 @@ mod tests {
         assert_eq!((address(&again), again.len()), (place, 2990));
         spare.keep(vec![7; 999]);
         assert_eq!(spare.take(999), [0; 999], "small vectors are not kept");
-    }
-
-    #[test]
-    fn memory_that_is_not_there_is_an_error() {
-        let spare = Spare::<u64>::new(1000, 4000);
-        assert_eq!(spare.try_take(7), Ok(vec![0; 7]));
-        assert_eq!(spare.try_take(1007), Ok(vec![0; 1007]));
-        for len in [1 << 58, usize::MAX] {
-            let Err(Error::OutOfMemory { bytes, .. }) = spare.try_take(len) else { panic!("{len}") };
-            assert_eq!(bytes, len.saturating_mul(8));
-        }
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! The memory of a batch.
 
-use crate::Error;
 use crate::spare::Spare;
 use std::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
 
 /// Cleared memory of dropped batches, from a megabyte to a gigabyte. A batch clears its memory anyway when it
 /// is dropped, so that the memory is as good as new.
-static CLEARED: Spare<u64> = Spare::new(1 << 17, 1 << 27);
+pub(crate) static CLEARED: Spare<u64> = Spare::new(1 << 17, 1 << 27);
 
 /// Memory for the limbs of a batch that does not come from Rust's allocator, such as pinned memory, which a
 /// GPU copies from and to by itself.
@@ -26,11 +25,6 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// `len` limbs of zeros, or an error if there is no memory for them.
-    pub(crate) fn try_zeros(len: usize) -> Result<Self, Error> {
-        CLEARED.try_take(len).map(Self::Own)
-    }
-
     /// Lets go of all limbs, which the caller has cleared.
     pub(crate) fn release(&mut self) {
         if let Self::Own(mut limbs) = std::mem::replace(self, Self::Own(Vec::new())) {

@@ -119,13 +119,9 @@ impl Case {
 
 /// Two numbers of `bits` bits.
 fn numbers(bits: usize, seed: u64) -> Batch {
-    let mut state = seed;
-    let word = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state ^ state >> 29
-    };
+    let mut random = fastrand::Rng::with_seed(seed);
     let stride = bits.div_ceil(64);
-    let mut limbs: Vec<u64> = (0..2 * stride).map(word).collect();
+    let mut limbs: Vec<u64> = (0..2 * stride).map(|_| random.u64(..)).collect();
     for item in limbs.chunks_mut(stride) {
         item[stride - 1] >>= 64 * stride - bits;
     }

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn groups_are_multiplied_on_every_path() {
-        let mut random = Random(8);
+        let mut random = Random::new(8);
         for path in CpuPath::detect() {
             let settings = Settings { isa: Some(path.isa()), family: Some(path.family()), threads: Some(2) };
             let cpu = Cpu::new(settings).unwrap();

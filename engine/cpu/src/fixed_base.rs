@@ -6,6 +6,7 @@ use crate::backend::Cpu;
 use crate::cost;
 use crate::domain::{Domain, Workspace};
 use crate::kernel::{BatchKernel, Kernel};
+use crate::lanes::Lanes;
 use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::pow::Exponents;

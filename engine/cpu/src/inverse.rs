@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn primes() {
         // 2^61 - 1, 2^89 - 1, 2^127 - 1, 2^521 - 1 and 2^255 - 19.
-        let mut random = Random(11);
+        let mut random = Random::new(11);
         for bits in [61, 89, 127, 521] {
             let mut n = vec![u64::MAX; bits / 64 + 1];
             n[bits / 64] = (1 << (bits % 64)) - 1;
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn powers_of_two_and_even_moduli() {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for k in [1, 2, 61, 62, 63, 64, 65, 127, 128, 200, 1000] {
             let mut power = vec![0; k / 64 + 1];
             power[k / 64] = 1 << (k % 64);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn random_numbers_of_all_sizes() {
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         for bits in (2..140).chain([191, 192, 193, 255, 256, 512, 1000, 1024, 1025, 2048, 3072, 4096]) {
             for _ in 0..4 {
                 let mut n = random.bits(bits);

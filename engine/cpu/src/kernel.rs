@@ -1,10 +1,7 @@
 //! The interface between a family of algorithms and the rest of the backend.
 
-use crate::lanes::{self, Bits};
+use crate::lanes::{self, Bits, Lanes};
 use modmill_core::{Family, Isa};
-
-/// The largest number of lanes of any kernel.
-pub(crate) const MAX_LANES: usize = 8;
 
 /// Digits of a reciprocal beyond those of its modulus.
 pub(crate) const RECIPROCAL: usize = 3;
@@ -39,9 +36,8 @@ pub(crate) struct Division<K> {
 /// Montgomery arithmetic modulo `LANES` odd numbers side by side.
 ///
 /// # Layout
-/// A number has `digits` digits of `WIDTH` bits. Digit `i` of lane `l` is word `i * LANES + l` of a
-/// slice that starts on a 64-byte boundary. Each kernel decides how a digit is encoded in its word
-/// ([`Kernel::encode`], [`Kernel::decode`]).
+/// A number has `digits` digits in the order of its [`Lanes`], in a slice that starts on a 64-byte boundary.
+/// Each kernel decides how a digit is encoded in its word ([`Kernel::encode`], [`Kernel::decode`]).
 ///
 /// # Range
 /// Let `R = 2^(WIDTH * digits)`. Operands are residues in the sense of Orup and Walter: any value
@@ -55,11 +51,7 @@ pub(crate) struct Division<K> {
 ///   Montgomery form by such a product.
 ///
 /// A kernel without room (`ROOM = 0`) takes any inputs below R and returns results below R.
-pub(crate) trait Kernel: Sized + Send + Sync + 'static {
-    /// The number of residues computed side by side.
-    const LANES: usize;
-    /// Bits per digit.
-    const WIDTH: u32;
+pub(crate) trait Kernel: Lanes + Sized + Send + Sync + 'static {
     /// The least number of bits of R above the longest modulus.
     const ROOM: usize;
     /// The family of algorithms.

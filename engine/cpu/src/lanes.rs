@@ -3,8 +3,19 @@
 //! The limbs are first interleaved unchanged. Then the digits of all lanes are extracted together, with the
 //! same shifts, which the compiler turns into vector instructions.
 
-use crate::kernel::{Kernel, MAX_LANES};
 use modmill_core::mask;
+
+/// The largest number of lanes of any kernel.
+pub(crate) const MAX_LANES: usize = 8;
+
+/// The order of the digits of numbers that are computed side by side. Digit `i` of lane `l` is word
+/// `i * LANES + l`.
+pub(crate) trait Lanes {
+    /// The number of residues computed side by side.
+    const LANES: usize;
+    /// Bits per digit.
+    const WIDTH: u32;
+}
 
 /// The length of the `limbs` buffer that [`split`] and [`join`] need for numbers of `count` limbs in `lanes`
 /// lanes.
@@ -35,7 +46,7 @@ impl Bits {
 
 /// Extracts some bits of one number per lane as plain digits and fills `rows` with them. All numbers
 /// have the same length. Missing lanes repeat the last number.
-pub(crate) fn split<K: Kernel>(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
+pub(crate) fn split<K: Lanes>(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
     let Bits { start, end } = bits;
     let width = K::WIDTH as usize;
     let (first, count) = bits.limbs(numbers[0].len());
@@ -67,7 +78,7 @@ pub(crate) fn split<K: Kernel>(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64]
 
 /// Converts plain digits, each below `2^WIDTH`, to numbers of `stride` limbs, lane after lane, for as many
 /// lanes as `numbers` holds.
-pub(crate) fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+pub(crate) fn join<K: Lanes>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
     let width = K::WIDTH as usize;
     let digits = rows.len() / K::LANES;
     for (index, row) in limbs.chunks_exact_mut(K::LANES).take(stride).enumerate() {
@@ -97,7 +108,7 @@ pub(crate) fn join<K: Kernel>(rows: &[u64], limbs: &mut [u64], numbers: &mut [u6
 }
 
 /// `twice <- 2 x` for plain digits. Returns the carry out of each lane.
-pub(crate) fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
+pub(crate) fn double<K: Lanes>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES] {
     let mut below = [0; MAX_LANES];
     for (twice, x) in twice.chunks_exact_mut(K::LANES).zip(x.chunks_exact(K::LANES)) {
         for lane in 0..K::LANES {
@@ -110,7 +121,7 @@ pub(crate) fn double<K: Kernel>(x: &[u64], twice: &mut [u64]) -> [u64; MAX_LANES
 
 /// Keeps the digits of the lanes whose bit is one, and clears those of the others. Missing lanes repeat the
 /// last bit.
-pub(crate) fn keep<K: Kernel>(x: &mut [u64], bits: &[&[u64]]) {
+pub(crate) fn keep<K: Lanes>(x: &mut [u64], bits: &[&[u64]]) {
     let kept: [u64; MAX_LANES] =
         std::array::from_fn(|lane| mask::from_bit(bits[lane.min(bits.len() - 1)][0]));
     for row in x.chunks_exact_mut(K::LANES) {
@@ -119,7 +130,7 @@ pub(crate) fn keep<K: Kernel>(x: &mut [u64], bits: &[&[u64]]) {
 }
 
 /// `x <- x - m` in the lanes where `x >= m`, in constant time. Both are plain digits.
-pub(crate) fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
+pub(crate) fn reduce_once<K: Lanes>(x: &mut [u64], m: &[u64]) {
     let mut borrow = [0u64; MAX_LANES];
     for (x, m) in x.chunks_exact(K::LANES).zip(m.chunks_exact(K::LANES)) {
         for lane in 0..K::LANES {
@@ -138,7 +149,7 @@ pub(crate) fn reduce_once<K: Kernel>(x: &mut [u64], m: &[u64]) {
 
 /// `x - m - borrow` as a digit, and the borrow (0 or 1) from the next digit.
 #[inline(always)]
-fn subtract_digit<K: Kernel>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
+fn subtract_digit<K: Lanes>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
     if K::WIDTH == 64 {
         let (difference, first) = x.overflowing_sub(m);
         let (difference, second) = difference.overflowing_sub(borrow);
@@ -153,6 +164,7 @@ fn subtract_digit<K: Kernel>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
     use crate::portable::row::Row;
     use crate::rows::Rows;
     use modmill_core::radix;

@@ -6,6 +6,7 @@ use crate::domain::Domain;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
 use crate::kernel::Kernel;
+use crate::lanes::Lanes;
 use crate::long::Multiplier;
 use modmill_core::rns::bases::{self as rns, channels_for};
 use modmill_core::{Family, Isa, KERNEL_MAX_BITS, Op};

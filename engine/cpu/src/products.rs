@@ -2,8 +2,8 @@
 
 use crate::backend::Cpu;
 use crate::cost::grain;
-use crate::kernel::{BatchKernel, MAX_LANES};
-use crate::lanes::{self, Bits};
+use crate::kernel::BatchKernel;
+use crate::lanes::{self, Bits, MAX_LANES};
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
 use crate::out_of_memory;

@@ -7,20 +7,21 @@ pub(crate) fn big(limbs: &[u64]) -> BigUint {
     BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
 }
 
-/// A xorshift generator. Its seed must not be zero.
-pub(crate) struct Random(pub(crate) u64);
+/// Random numbers that are the same in every run.
+pub(crate) struct Random(fastrand::Rng);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(fastrand::Rng::with_seed(seed))
+    }
+
     pub(crate) fn word(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+        self.0.u64(..)
     }
 
     /// A number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.word() >> 8) as usize % limit
+        self.0.usize(..limit)
     }
 
     /// `count` random limbs.
@@ -40,7 +41,7 @@ impl Random {
 /// Checks reads from a table that all lanes share against plain indices, for one group of lanes and for
 /// three: every entry in every lane, then random ones.
 pub(crate) fn check_shared_reads<const LANES: usize>(read: impl Fn(&[u64], &[u64], &mut [u64])) {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for window in 4..=8 {
         let entries = 1usize << window;
         for digits in [1, 2, 3, 5, 8, 15, 19] {

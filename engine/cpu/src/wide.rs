@@ -7,6 +7,7 @@ pub(crate) mod samples;
 pub(crate) mod tests;
 
 use crate::kernel::{BatchKernel, Kernel};
+use crate::lanes::Lanes;
 use crate::rows::Rows;
 use leaves::{Leaves, Part};
 use modmill_core::limbs::inverse_of_odd;
@@ -32,9 +33,12 @@ pub(crate) struct Wide<S: Leaves> {
     last_start: Vec<u64>,
 }
 
-impl<S: Leaves> Kernel for Wide<S> {
+impl<S: Leaves> Lanes for Wide<S> {
     const LANES: usize = S::LANES;
     const WIDTH: u32 = S::WIDTH;
+}
+
+impl<S: Leaves> Kernel for Wide<S> {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Wide;
     const ISA: Isa = S::ISA;

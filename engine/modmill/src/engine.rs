@@ -9,6 +9,9 @@ use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
 ///
+/// `P` is the [`Place`](crate::Place) of the answers: a new batch, unless [`Engine::to`] or [`Engine::on_device`] say
+/// otherwise. Every operation is there at every place.
+///
 /// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`). Small
 /// batches that several threads submit at the same time are computed together where that is faster.
 ///
@@ -30,13 +33,11 @@ use std::sync::Arc;
 ///
 /// | operation | computes | time depends on |
 /// |---|---|---|
-/// | [`pow`](Engine::pow) | `base^exponent mod N` | declared widths |
-/// | [`pow_vartime`](Engine::pow_vartime) | powers by public exponents | exponents, declared widths |
-/// | [`fixed_base`](Engine::fixed_base), [`pow_fixed_base`](Engine::pow_fixed_base) | powers of one base by many exponents, with a table instead of squarings | declared widths |
-/// | [`multi_pow`](Engine::multi_pow) | products of several powers, with the squarings of one | declared widths |
-/// | [`pow_fixed_base_vartime`](Engine::pow_fixed_base_vartime), [`multi_pow_vartime`](Engine::multi_pow_vartime) | the two above by public exponents | exponents, declared widths |
+/// | [`pow`](Engine::pow) | `base^exponent mod N` | declared widths; [`Public`](crate::Public) exponents |
+/// | [`fixed_base`](Engine::fixed_base), [`pow_fixed_base`](Engine::pow_fixed_base) | powers of one base by many exponents, with a table instead of squarings | as `pow` |
+/// | [`multi_pow`](Engine::multi_pow) | products of several powers, with the squarings of one | as `pow` |
 /// | [`product_mod`](Engine::product_mod), [`products_mod`](Engine::products_mod), [`sum_mod`](Engine::sum_mod), [`sum_products`](Engine::sum_products) | a column, or groups of it, multiplied or added up modulo one number | declared widths |
-/// | [`product_of_powers`](Engine::product_of_powers), [`product_of_powers_vartime`](Engine::product_of_powers_vartime) | the product of `base^exponent` over a column | declared widths; for `_vartime` also exponents |
+/// | [`product_of_powers`](Engine::product_of_powers) | the product of `base^exponent` over a column | as `pow` |
 /// | [`random_below`](Engine::random_below), [`random_nonzero_below`](Engine::random_nonzero_below), [`random_bits`](Engine::random_bits) | random numbers by the system's generator | how many were drawn |
 /// | [`mul_mod`](Engine::mul_mod), [`square_mod`](Engine::square_mod) | `a b mod N`, `a^2 mod N` | declared widths |
 /// | [`reduce`](Engine::reduce) | `a mod N` | declared widths |
@@ -50,7 +51,7 @@ use std::sync::Arc;
 ///
 /// | place of operands and answers | by |
 /// |---|---|
-/// | answers in a batch of the caller | [`mul_into`](Engine::mul_into), [`mul_mod_into`](Engine::mul_mod_into), [`pow_into`](Engine::pow_into) and others |
+/// | answers in a batch of the caller's | [`to`](Engine::to), and then an operation |
 /// | memory that GPUs copy from and to by themselves | [`pinned`](Engine::pinned), [`pin`](Engine::pin) |
 /// | a batch that stays on a GPU ([`Resident`](crate::Resident)) | [`upload`](Engine::upload), [`upload_moduli`](Engine::upload_moduli) |
 /// | answers that stay on a GPU | [`on_device`](Engine::on_device), and then an operation |

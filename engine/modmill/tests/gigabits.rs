@@ -9,7 +9,12 @@
 //! engine's choice: `MODMILL_CPU` limits the instruction set, and `MODMILL_BACKEND=cuda` takes a GPU, without
 //! falling back to the CPU.
 
+<<<<<<< HEAD
 use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, Public, TRANSFORM_MAX_BITS};
+=======
+use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, TRANSFORM_MAX_BITS};
+use modmill_testing::rng::Rng;
+>>>>>>> main
 use std::time::Instant;
 
 /// The lengths of factors, of which the last has the longest square.
@@ -28,12 +33,8 @@ fn engine() -> Engine {
 
 /// A pseudorandom number of `bits` bits that depends on `seed` alone.
 fn number(bits: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state ^ state >> 33
-    };
-    let mut limbs: Vec<u64> = std::iter::repeat_with(next).take(bits.div_ceil(64)).collect();
+    let mut rng = Rng::new(seed);
+    let mut limbs: Vec<u64> = (0..bits.div_ceil(64)).map(|_| rng.word()).collect();
     limbs[(bits - 1) / 64] &= u64::MAX >> (64 * bits.div_ceil(64) - bits);
     limbs
 }

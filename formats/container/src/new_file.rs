@@ -1,18 +1,16 @@
 //! Files that appear when they are whole.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
 
 /// A file under a temporary name beside its final place, which it takes by [`NewFile::publish`]. Until then a
 /// file that has the final name stays as it was, and a new file that is dropped leaves nothing behind.
 #[derive(Debug)]
 pub struct NewFile {
-    file: File,
-    temporary: PathBuf,
+    file: NamedTempFile,
     path: PathBuf,
-    is_published: bool,
 }
 
 impl NewFile {
@@ -20,6 +18,7 @@ impl NewFile {
     ///
     /// Where a symbolic link has the name, the file behind it is replaced. A folder, a device or a named pipe
     /// is an error.
+    #[cfg_attr(not(unix), allow(unused_variables))] // Files of other systems have no mode.
     pub fn create(path: &Path, is_secret: bool) -> io::Result<Self> {
         let path = match fs::metadata(path) {
             Ok(present) if present.is_file() => path.canonicalize()?,
@@ -32,53 +31,34 @@ impl NewFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
             Err(error) => return Err(error),
         };
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let temporary = path.with_file_name(format!(".modmill-fhe-{}-{number}.tmp", std::process::id()));
-            match create_new(&temporary, is_secret) {
-                // A leftover of another process that had the same number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                file => return Ok(Self { file: file?, temporary, path, is_published: false }),
-            }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".modmill-").suffix(".tmp");
+        #[cfg(unix)]
+        if !is_secret {
+            use std::os::unix::fs::PermissionsExt;
+            // The mode of any new file, from which the umask takes its bits.
+            builder.permissions(fs::Permissions::from_mode(0o666));
         }
+        Ok(Self { file: builder.tempfile_in(folder)?, path })
     }
 
     /// Gives the file its name.
-    pub fn publish(mut self) -> io::Result<()> {
-        fs::rename(&self.temporary, &self.path)?;
-        self.is_published = true;
+    pub fn publish(self) -> io::Result<()> {
+        self.file.persist(self.path)?;
         Ok(())
     }
 }
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.file.as_file_mut().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.as_file_mut().flush()
     }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if !self.is_published {
-            // Nothing can be done about a temporary file that cannot be removed.
-            let _ = fs::remove_file(&self.temporary);
-        }
-    }
-}
-
-#[cfg(unix)]
-fn create_new(path: &Path, is_secret: bool) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mode = if is_secret { 0o600 } else { 0o666 };
-    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
-}
-
-#[cfg(not(unix))]
-fn create_new(path: &Path, _: bool) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
 }

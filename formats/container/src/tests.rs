@@ -203,6 +203,11 @@ fn only_the_owner_reads_a_secret_key() {
     write(&link, Kind::SecretKey).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(mode(&path), 0o600);
+    // Other kinds have the mode of any new file.
+    let [public, plain] = ["public", "plain"].map(|name| folder.path().join(name));
+    write(&public, Kind::PublicKey).unwrap();
+    std::fs::write(&plain, "").unwrap();
+    assert_eq!(mode(&public), mode(&plain));
 }
 
 /// Files that begin rightly and go on by chance, some of them with a right checksum, are read or refused.
@@ -210,11 +215,8 @@ fn only_the_owner_reads_a_secret_key() {
 fn any_file_is_answered() {
     use sha2::{Digest, Sha256};
     let file = sample();
-    let mut state = 1u64;
-    let mut random = |bound: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % bound
-    };
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut random = |bound: usize| random.usize(..bound);
     let mut whole = 0;
     for _ in 0..20_000 {
         let mut changed = file[..file.len() - CHECKSUM].to_vec();

@@ -5,9 +5,9 @@
 //! that an overflow falls between.
 
 use crate::fixed_point::{BASE_BITS, exact_exponent, integers, nearest_f64};
-use crate::parts::Part;
+use crate::parts::{Part, Parts};
 use crate::rows::CHUNK;
-use crate::{EncryptedColumn, Error, Exponents, Integers, Paillier, PublicKey};
+use crate::{Error, Exponents, Integers, PublicKey};
 use modmill::{Batch, number};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ pub struct EncodedColumn {
 
 /// The numbers of an [`EncodedColumn`], in one of two forms.
 #[derive(Clone)]
-pub(crate) enum Numbers {
+enum Numbers {
     /// Integers that are encoded when their encodings are needed: they take less memory.
     Integers(Integers),
     /// Encodings below n, such as a decryption returns.
@@ -161,13 +161,8 @@ impl EncodedColumn {
         }
     }
 
-    /// The numbers of the column, as integers or as encodings.
-    pub(crate) fn numbers(&self) -> &Numbers {
-        &self.numbers
-    }
-
     /// The encodings of some items.
-    pub(crate) fn encodings(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
+    fn encodings(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
         match &self.numbers {
             Numbers::Integers(integers) => integers.modulo(&self.key, items).map(Part::Made),
             Numbers::Residues(residues) => Ok(Part::Held(residues.slice(items))),
@@ -250,47 +245,28 @@ impl EncodedColumn {
         // The first item that is refused is named.
         all.into_iter().collect()
     }
+}
 
-    /// Encrypts the column with fresh masks.
-    pub fn encrypt(&self, paillier: &Paillier<'_>) -> Result<EncryptedColumn, Error> {
-        let ciphertexts = paillier.encrypt_parts(&self.key, self)?;
-        EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
+/// Plaintexts. Integers are shifted: they are then positive, and short where their encodings are as long as
+/// n.
+impl Parts for EncodedColumn {
+    fn len(&self) -> usize {
+        self.len()
     }
 
-    /// Encrypts the column with fresh masks, to big-endian bytes: [`PublicKey::ciphertext_octets`] for each
-    /// item, one after the other. Exponents and bound are not among them.
-    ///
-    /// That is how Arrow holds them. On a GPU the bytes are written while others are computed, which takes
-    /// less time and memory than an encrypted column that is converted.
-    ///
-    /// ```
-    /// use modmill::Engine;
-    /// use modmill_paillier::{EncodedColumn, Integers, Paillier, PrivateKey, Randomness};
-    ///
-    /// let engine = Engine::new()?;
-    /// let key = PrivateKey::generate(&engine, 1024, Randomness::Short)?;
-    /// let paillier = Paillier::new(&engine);
-    /// let column = EncodedColumn::from_integers(key.public_key(), &Integers::from_i64(&[5, -7]))?;
-    /// let octets = column.encrypt_to_octets(&paillier)?;
-    /// assert_eq!(octets.len(), 2 * key.public_key().ciphertext_octets());
-    /// let signed = |_, magnitude: &[u64], is_negative| Ok(magnitude[0] as i64 * if is_negative { -1 } else { 1 });
-    /// assert_eq!(paillier.decrypt_octets(&key, &octets, signed)?, [5, -7]);
-    /// # Ok::<(), modmill_paillier::Error>(())
-    /// ```
-    pub fn encrypt_to_octets(&self, paillier: &Paillier<'_>) -> Result<Vec<u8>, Error> {
-        paillier.encrypt_parts_to_octets(&self.key, self)
+    fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
+        match &self.numbers {
+            Numbers::Integers(integers) if self.shift().is_some() => integers.shifted(items).map(Part::Made),
+            _ => self.encodings(items),
+        }
     }
 
-    /// Encrypts the column with the private key, which is faster.
-    pub fn encrypt_as_owner(
-        &self,
-        paillier: &Paillier<'_>,
-        key: &crate::PrivateKey,
-    ) -> Result<EncryptedColumn, Error> {
-        key.public_key().expect("the column", &self.key)?;
-        let residues = paillier.engine.install(|| self.try_residues())?;
-        let ciphertexts = paillier.encrypt_as_owner(key, &residues)?;
-        EncryptedColumn::new(ciphertexts, self.exponents.clone(), self.magnitude_bits)
+    fn shift(&self) -> Option<usize> {
+        match &self.numbers {
+            Numbers::Integers(integers) => Some(integers.magnitudes().bits()),
+            Numbers::Residues(_) => None,
+        }
+        .filter(|&bits| self.key.has_room_for_shift(bits))
     }
 }
 

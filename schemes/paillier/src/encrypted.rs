@@ -1,4 +1,4 @@
-//! Arithmetic on encrypted columns of signed and fixed-point numbers.
+//! Encrypted columns of signed and fixed-point numbers: encryption, decryption and arithmetic.
 
 use crate::fixed_point::BASE_BITS;
 use crate::{Ciphertexts, EncodedColumn, Error, Exponents, Integers, Paillier, PrivateKey, PublicKey};
@@ -249,6 +249,50 @@ impl EncryptedColumn {
     fn room(&self, operation: &'static str, bits: usize) -> Result<usize, Error> {
         let limit = self.key().signed_bits();
         if bits > limit { Err(Error::Overflow { operation, bits, limit }) } else { Ok(bits) }
+    }
+}
+
+impl EncodedColumn {
+    /// Encrypts the column with fresh masks.
+    pub fn encrypt(&self, paillier: &Paillier<'_>) -> Result<EncryptedColumn, Error> {
+        let ciphertexts = paillier.encrypt_parts(self.key(), self)?;
+        EncryptedColumn::new(ciphertexts, self.exponents().clone(), self.magnitude_bits())
+    }
+
+    /// Encrypts the column with fresh masks, to big-endian bytes: [`PublicKey::ciphertext_octets`] for each
+    /// item, one after the other. Exponents and bound are not among them.
+    ///
+    /// That is how Arrow holds them. On a GPU the bytes are written while others are computed, which takes
+    /// less time and memory than an encrypted column that is converted.
+    ///
+    /// ```
+    /// use modmill::Engine;
+    /// use modmill_paillier::{EncodedColumn, Integers, Paillier, PrivateKey, Randomness};
+    ///
+    /// let engine = Engine::new()?;
+    /// let key = PrivateKey::generate(&engine, 1024, Randomness::Short)?;
+    /// let paillier = Paillier::new(&engine);
+    /// let column = EncodedColumn::from_integers(key.public_key(), &Integers::from_i64(&[5, -7]))?;
+    /// let octets = column.encrypt_to_octets(&paillier)?;
+    /// assert_eq!(octets.len(), 2 * key.public_key().ciphertext_octets());
+    /// let signed = |_, magnitude: &[u64], is_negative| Ok(magnitude[0] as i64 * if is_negative { -1 } else { 1 });
+    /// assert_eq!(paillier.decrypt_octets(&key, &octets, signed)?, [5, -7]);
+    /// # Ok::<(), modmill_paillier::Error>(())
+    /// ```
+    pub fn encrypt_to_octets(&self, paillier: &Paillier<'_>) -> Result<Vec<u8>, Error> {
+        paillier.encrypt_parts_to_octets(self.key(), self)
+    }
+
+    /// Encrypts the column with the private key, which is faster.
+    pub fn encrypt_as_owner(
+        &self,
+        paillier: &Paillier<'_>,
+        key: &PrivateKey,
+    ) -> Result<EncryptedColumn, Error> {
+        key.public_key().expect("the column", self.key())?;
+        let residues = paillier.engine.install(|| self.try_residues())?;
+        let ciphertexts = paillier.encrypt_as_owner(key, &residues)?;
+        EncryptedColumn::new(ciphertexts, self.exponents().clone(), self.magnitude_bits())
     }
 }
 

@@ -16,8 +16,8 @@
 //! holds modulo `q^2`.
 
 use crate::chain::Chain;
-use crate::key::{Factor, Unmasking, fixed_base, halved};
-use crate::rows::{exponent, resized};
+use crate::key::{Factor, Unmasking, fixed_base};
+use crate::rows::{exponent, halved, resized};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
 use modmill::{Batch, Engine, Modulus, Operand, Public};

@@ -2,9 +2,8 @@
 //! computed.
 
 use crate::ciphertexts::check;
-use crate::encoding::Numbers;
 use crate::rows::CHUNK;
-use crate::{EncodedColumn, Error, PublicKey};
+use crate::{Error, PublicKey};
 use modmill::{Batch, BatchView, number};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -47,29 +46,6 @@ impl Parts for Batch {
 
     fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
         Ok(Part::Held(self.slice(items)))
-    }
-}
-
-/// Plaintexts. Integers are shifted: they are then positive, and short where their encodings are as long as
-/// n.
-impl Parts for EncodedColumn {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn part(&self, items: Range<usize>) -> Result<Part<'_>, Error> {
-        match self.numbers() {
-            Numbers::Integers(integers) if self.shift().is_some() => integers.shifted(items).map(Part::Made),
-            _ => self.encodings(items),
-        }
-    }
-
-    fn shift(&self) -> Option<usize> {
-        match self.numbers() {
-            Numbers::Integers(integers) => Some(integers.magnitudes().bits()),
-            Numbers::Residues(_) => None,
-        }
-        .filter(|&bits| self.key().has_room_for_shift(bits))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Small steps on the rows of batches. Their time depends on widths alone.
 
-use modmill::number;
+use modmill::number::{self, Number};
 use modmill::{Batch, Error, Operand};
 
 /// Items that a thread converts at a time. A thread is not worth waking for fewer.
@@ -29,4 +29,12 @@ pub(crate) fn resized(batch: &Batch, bits: usize) -> Result<Batch, Error> {
 /// Whether a number is 1. The time depends on its length alone.
 pub(crate) fn is_one(row: &[u64]) -> bool {
     number::equal(row, &[1])
+}
+
+/// Half of a number, rounded down, without leading zero limbs.
+pub(crate) fn halved(number: &[u64]) -> Number {
+    let mut half = Number::new(vec![0; number.len()]);
+    number::shift_right(number, 1, &mut half);
+    number::truncate(&mut half);
+    half
 }

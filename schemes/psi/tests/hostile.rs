@@ -2,6 +2,7 @@
 
 use modmill::Engine;
 use modmill_psi::{Error, Group, Outcome, Party, Receiver, Reveal, Sender};
+use modmill_testing::rng::Rng;
 use std::sync::LazyLock;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().unwrap());
@@ -107,14 +108,8 @@ fn senders_announce_what_they_send() {
 fn changed_messages_are_answered_or_refused() {
     let times = std::env::var("MODMILL_TEST_MUTATIONS").map_or(1, |text| text.parse::<usize>().unwrap());
     let messages = honest();
-    // xorshift64, so that a failure comes again.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut draw = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
-    };
+    let mut rng = Rng::new(1);
+    let mut draw = |below: usize| rng.below(below);
     for _ in 0..400 * times {
         let mut changed = messages.clone();
         for _ in 0..=draw(3) {

@@ -3,9 +3,8 @@
 //! A batch of one leaves most lanes of the engine empty. Some libraries compute a single power faster. A key
 //! may bring such a way to its power with it. Both ways are timed, and the faster one is taken.
 
-use crate::key::LocalKey;
 use crate::{Answer, Task};
-use modmill_rsa::hazmat;
+use modmill_rsa::{PrivateKey, hazmat};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -43,7 +42,12 @@ impl Alone {
     }
 
     /// Computes one task, by the engine with `by_engine` or by the other way.
-    pub(crate) fn compute(&self, key: &LocalKey, task: &Task, by_engine: impl FnOnce() -> Answer) -> Answer {
+    pub(crate) fn compute(
+        &self,
+        key: &PrivateKey,
+        task: &Task,
+        by_engine: impl FnOnce() -> Answer,
+    ) -> Answer {
         let trial = self.trials.fetch_add(1, Ordering::Relaxed);
         let is_other_faster = self.other.load(Ordering::Relaxed) < self.engine.load(Ordering::Relaxed);
         // The first operations of each way pay for what both prepare, and a busy machine makes any of them
@@ -65,8 +69,8 @@ impl Alone {
     }
 
     /// The answer of the other way. `None` if the engine has to say what is wrong with the task.
-    fn by_other(&self, key: &LocalKey, task: &Task) -> Option<Answer> {
-        let public = key.private.public_key();
+    fn by_other(&self, key: &PrivateKey, task: &Task) -> Option<Answer> {
+        let public = key.public_key();
         match task {
             Task::Raw { number } if number.len() == public.size() && number[..] < *public.modulus_bytes() => {
                 self.power.power(number).map(Ok)
@@ -79,7 +83,7 @@ impl Alone {
                 if ciphertext.len() == public.size() && ciphertext[..] < *public.modulus_bytes() =>
             {
                 let mut block = self.power.power(ciphertext)?;
-                let message = hazmat::decode(scheme.scheme(), &key.private, ciphertext, &mut block);
+                let message = hazmat::decode(scheme.scheme(), key, ciphertext, &mut block);
                 Some(message.map(|message| Zeroizing::new(message.to_vec())).map_err(Into::into))
             }
             Task::Raw { .. } | Task::Sign { .. } | Task::Decrypt { .. } => None,

@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How often this process or one of its parents was forked into it.
 static GENERATION: AtomicUsize = AtomicUsize::new(0);
 
-/// A number that differs between a process and its children.
+/// A number that differs between a process and its children, if the handlers count the forks.
 pub(crate) fn generation() -> usize {
-    crate::queue::watch_forks();
     GENERATION.load(Ordering::Acquire)
 }
 

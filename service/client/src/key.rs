@@ -1,9 +1,10 @@
 //! Keys, wherever they are held.
 
 use crate::alone::{Alone, PrivatePower};
+use crate::local::LocalKey;
 use crate::queue;
 use crate::service::RemoteKey;
-use crate::{Answer, Task};
+use crate::{Answer, Error, Service, Task};
 use modmill_rsa::{PrivateKey, PublicKey};
 use std::sync::Arc;
 
@@ -20,14 +21,6 @@ enum Place {
     Remote(Arc<RemoteKey>),
 }
 
-/// A key that this process holds.
-#[derive(Debug)]
-pub(crate) struct LocalKey {
-    pub(crate) private: PrivateKey,
-    /// Another way to the same power, for operations without company.
-    pub(crate) alone: Option<Alone>,
-}
-
 impl Key {
     /// A key that this process holds and computes with.
     #[must_use]
@@ -41,10 +34,6 @@ impl Key {
     pub fn local_with(key: PrivateKey, power: impl PrivatePower + 'static) -> Self {
         let alone = Some(Alone::new(Box::new(power)));
         Self(Place::Local(Arc::new(LocalKey { private: key, alone })))
-    }
-
-    pub(crate) fn remote(key: RemoteKey) -> Self {
-        Self(Place::Remote(Arc::new(key)))
     }
 
     /// The public half.
@@ -94,5 +83,13 @@ impl Key {
             Place::Local(key) => queue::current().start(key, task, Box::new(done)),
             Place::Remote(key) => key.start(task, Box::new(done)),
         }
+    }
+}
+
+impl Service {
+    /// The key of the service that `name` stands for: `transit/NAME`, `alias/NAME` or the identifier of a KMS
+    /// key.
+    pub fn key(&self, name: &str) -> Result<Key, Error> {
+        Ok(Key(Place::Remote(Arc::new(RemoteKey::find(self, name)?))))
     }
 }

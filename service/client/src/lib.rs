@@ -34,6 +34,7 @@ mod environment;
 mod error;
 mod fork;
 mod key;
+mod local;
 mod queue;
 mod service;
 mod task;

@@ -7,10 +7,10 @@ mod request;
 mod state;
 
 pub use process::{Statistics, rest, resume, statistics, with_engine};
-pub(crate) use process::{current, watch_forks};
+pub(crate) use process::{current, generation};
 pub(crate) use request::Callback;
 
-use crate::key::LocalKey;
+use crate::local::LocalKey;
 use crate::{Answer, Error, Task};
 use modmill::{Backend, Engine};
 use modmill_core::sync::{Condvar, Mutex, MutexGuard};

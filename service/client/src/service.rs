@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::wire::{Request, Response};
-use crate::{Answer, Error, Key, Task, fork};
+use crate::{Answer, Error, Task, queue};
 use modmill_rsa::{PublicKey, Sizes};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -33,18 +33,6 @@ impl Service {
         Self(Arc::new(Inner { path: path.to_owned(), token, connection }))
     }
 
-    /// The key of the service that `name` stands for: `transit/NAME`, `alias/NAME` or the identifier of a KMS
-    /// key.
-    pub fn key(&self, name: &str) -> Result<Key, Error> {
-        match self.ask(Request::Describe { key: name.to_owned() })? {
-            Response::Key { modulus, exponent } => {
-                let public = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
-                Ok(Key::remote(RemoteKey { service: self.clone(), name: name.to_owned(), public }))
-            }
-            other => Err(refusal(other, name)),
-        }
-    }
-
     fn ask(&self, request: Request) -> Result<Response, Error> {
         let (sender, receiver) = mpsc::channel();
         // The receiver waits below.
@@ -55,7 +43,7 @@ impl Service {
     /// The connection of this process.
     #[allow(unsafe_code)]
     fn connection(&self) -> Arc<Connection> {
-        let generation = fork::generation();
+        let generation = queue::generation();
         loop {
             let known = self.0.connection.load(Ordering::Acquire);
             if !known.is_null() {
@@ -89,6 +77,17 @@ pub(crate) struct RemoteKey {
 }
 
 impl RemoteKey {
+    /// The key of the service that `name` stands for.
+    pub(crate) fn find(service: &Service, name: &str) -> Result<Self, Error> {
+        match service.ask(Request::Describe { key: name.to_owned() })? {
+            Response::Key { modulus, exponent } => {
+                let public = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
+                Ok(Self { service: service.clone(), name: name.to_owned(), public })
+            }
+            other => Err(refusal(other, name)),
+        }
+    }
+
     pub(crate) fn compute(&self, task: Task) -> Answer {
         let request = self.request(task)?;
         self.answer(self.service.ask(request)?)

@@ -1,5 +1,6 @@
 //! The times at which requests are meant to start.
 
+use fastrand::Rng;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -33,56 +34,20 @@ impl FromStr for Spread {
     }
 }
 
-/// Random numbers for arrivals and mixtures. They protect nothing: a run with the same seed has the same
-/// arrivals.
-#[derive(Debug, Clone)]
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next 64 bits (SplitMix64).
-    pub(super) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number at least 0 and below 1.
-    pub(super) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A number below `end`, which is not 0.
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        ((self.unit() * end as f64) as usize).min(end.saturating_sub(1))
-    }
-
-    /// Random bytes.
-    pub(super) fn fill(&mut self, bytes: &mut [u8]) {
-        for chunk in bytes.chunks_mut(8) {
-            let bits = self.bits().to_le_bytes();
-            chunk.copy_from_slice(&bits[..chunk.len()]);
-        }
-    }
-}
-
 /// The times at which requests are meant to start, from the start of the run on, in order and without end.
+/// Runs with the same seed have the same arrivals.
 #[derive(Debug, Clone)]
 pub(super) struct Arrivals {
     spread: Spread,
     gap_s: f64,
     at_s: f64,
-    random: Random,
+    random: Rng,
 }
 
 impl Arrivals {
     /// Arrivals at `rate` a second, which is above 0.
     pub(super) fn new(spread: Spread, rate: f64, seed: u64) -> Self {
-        Self { spread, gap_s: 1.0 / rate, at_s: 0.0, random: Random::new(seed) }
+        Self { spread, gap_s: 1.0 / rate, at_s: 0.0, random: Rng::with_seed(seed) }
     }
 }
 
@@ -92,8 +57,8 @@ impl Iterator for Arrivals {
     fn next(&mut self) -> Option<Duration> {
         let gaps = match self.spread {
             Spread::Uniform => 1.0,
-            // 1 - unit() is above 0, so the logarithm is finite.
-            Spread::Poisson => -(1.0 - self.random.unit()).ln(),
+            // 1 - f64() is above 0, so the logarithm is finite.
+            Spread::Poisson => -(1.0 - self.random.f64()).ln(),
         };
         self.at_s += gaps * self.gap_s;
         Duration::try_from_secs_f64(self.at_s).ok()

@@ -1,11 +1,11 @@
 //! The load of the bulk endpoint: digests side by side in a request, signatures in frames in the answer.
 
-use crate::arrivals::Random;
 use crate::connection::{Incoming, Outgoing};
 use crate::door::{self, Asked, Door, Padding};
 use crate::error::Error;
 use crate::mixture::Operation;
 use crate::transit::{Settings, Transit};
+use fastrand::Rng;
 use http::Method;
 use http_body_util::Full;
 use modmill_rsa::PublicKey;
@@ -23,7 +23,7 @@ impl Bulk {
 }
 
 impl Door for Bulk {
-    fn ask(&self, random: &mut Random) -> Result<Asked, Error> {
+    fn ask(&self, random: &mut Rng) -> Result<Asked, Error> {
         let (key, digests) = self.keys.draw(random);
         let scheme = match self.keys.padding {
             Padding::Pkcs1v15 => "pkcs1v15-sha256",

@@ -1,11 +1,11 @@
 //! The parts that all interfaces of a server have in common for the load.
 
-use crate::arrivals::Random;
 use crate::connection::{Connection, Incoming, Outgoing};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::mixture::Operation;
 use bytes::Bytes;
+use fastrand::Rng;
 use http_body_util::Full;
 use modmill_rsa::{Hash, PublicKey, SignatureScheme};
 use std::fmt;
@@ -74,7 +74,7 @@ impl Asked {
 /// An interface of a server, ready for requests.
 pub(super) trait Door: Send + Sync {
     /// A new request. An error ends the run.
-    fn ask(&self, random: &mut Random) -> Result<Asked, Error>;
+    fn ask(&self, random: &mut Rng) -> Result<Asked, Error>;
 
     /// Reads the answer to a request, and hands the signatures to `keep` in the order of the digests; `None`
     /// is an item that the server did not sign. A failure has the name under which it is counted.

@@ -1,6 +1,5 @@
 //! The load of the KMS interface: JSON 1.1, each request signed.
 
-use crate::arrivals::Random;
 use crate::connection::{Connection, Incoming, Outgoing};
 use crate::door::{self, Asked, DIGEST, Door, Padding};
 use crate::endpoint::Endpoint;
@@ -9,6 +8,7 @@ use crate::mixture::{Mixture, Operation};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use fastrand::Rng;
 use http_body_util::Full;
 use modmill_rsa::PublicKey;
 use modmill_server::sigv4::Signer;
@@ -148,9 +148,9 @@ fn encrypt_body(id: &str) -> Value {
 }
 
 impl Door for Kms {
-    fn ask(&self, random: &mut Random) -> Result<Asked, Error> {
+    fn ask(&self, random: &mut Rng) -> Result<Asked, Error> {
         let operation = self.mixture.pick(random);
-        let index = random.below(self.keys.len());
+        let index = random.usize(..self.keys.len());
         let key = &self.keys[index];
         let mut digests = Bytes::new();
         let (name, body) = match (operation, &key.signed, &key.decrypting) {

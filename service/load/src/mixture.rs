@@ -1,6 +1,6 @@
 //! The operations that a run asks for, and how often.
 
-use crate::arrivals::Random;
+use fastrand::Rng;
 use std::fmt;
 use std::str::FromStr;
 
@@ -53,9 +53,9 @@ impl Mixture {
         self.0.iter().all(|&(each, _)| each == Operation::Sign)
     }
 
-    pub(super) fn pick(&self, random: &mut Random) -> Operation {
+    pub(super) fn pick(&self, random: &mut Rng) -> Operation {
         let all: u32 = self.0.iter().map(|&(_, weight)| weight).sum();
-        let mut rest = if self.0.len() > 1 { random.below(all as usize) as u32 } else { 0 };
+        let mut rest = if self.0.len() > 1 { random.u32(..all) } else { 0 };
         for &(operation, weight) in &self.0 {
             match rest.checked_sub(weight) {
                 None => return operation,
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn weights_are_kept() {
         let mixture: Mixture = "sign=6,verify=3,decrypt".parse().unwrap();
-        let mut random = Random::new(1);
+        let mut random = Rng::with_seed(1);
         let mut counts = [0; 4];
         (0..10_000).for_each(|_| counts[mixture.pick(&mut random) as usize] += 1);
         for (count, expected) in counts.into_iter().zip([6000i32, 3000, 0, 1000]) {

@@ -1,6 +1,6 @@
 //! One run: workers send requests at a pace, and count what comes.
 
-use crate::arrivals::{Arrivals, Random};
+use crate::arrivals::Arrivals;
 use crate::connection::{Connection, Shared};
 use crate::door::Door;
 use crate::error::Error;
@@ -10,6 +10,7 @@ use crate::process::Process;
 use crate::session::{Session, Settings};
 use crate::tally::{Signature, Tally};
 use crate::verify;
+use fastrand::Rng;
 use modmill_server::histogram::Histogram;
 use parking_lot::Mutex;
 use std::ops::Range;
@@ -118,7 +119,7 @@ impl Session {
         let mut workers = JoinSet::new();
         let count = connections.len();
         for (index, connection) in connections.drain(..).enumerate() {
-            let random = Random::new(settings.seed ^ ((index as u64 + 1) << 32));
+            let random = Rng::with_seed(settings.seed ^ ((index as u64 + 1) << 32));
             workers.spawn(work(Arc::clone(&run), connection, random));
         }
         let late = rate.map(|rate| {
@@ -191,7 +192,7 @@ impl Running {
 }
 
 /// Sends one request after the other on a connection.
-async fn work(run: Arc<Run>, mut connection: Connection, mut random: Random) -> Result<(), Error> {
+async fn work(run: Arc<Run>, mut connection: Connection, mut random: Rng) -> Result<(), Error> {
     // The next request is ready before it is due, but not so long before that the server finds it too old.
     let (mut asked, mut made) = (run.door.ask(&mut random)?, Instant::now());
     while let Some(intended) = run.pace.next().await {

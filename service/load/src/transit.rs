@@ -1,6 +1,5 @@
 //! The load of the Vault transit interface: batches of digests in one request.
 
-use crate::arrivals::Random;
 use crate::connection::{Connection, Incoming, Outgoing};
 use crate::door::{self, Asked, DIGEST, Door, Padding, SecretText};
 use crate::endpoint::Endpoint;
@@ -9,6 +8,7 @@ use crate::mixture::Operation;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use fastrand::Rng;
 use http::Method;
 use modmill_rsa::PublicKey;
 use serde::Deserialize;
@@ -91,15 +91,15 @@ impl Transit {
     }
 
     /// A key and digests to be signed with it.
-    pub(super) fn draw(&self, random: &mut Random) -> (usize, Bytes) {
+    pub(super) fn draw(&self, random: &mut Rng) -> (usize, Bytes) {
         let mut digests = vec![0; self.batch * DIGEST];
         random.fill(&mut digests);
-        (random.below(self.names.len()), Bytes::from(digests))
+        (random.usize(..self.names.len()), Bytes::from(digests))
     }
 }
 
 impl Door for Transit {
-    fn ask(&self, random: &mut Random) -> Result<Asked, Error> {
+    fn ask(&self, random: &mut Rng) -> Result<Asked, Error> {
         let (key, digests) = self.draw(random);
         let items: Vec<Value> =
             digests.chunks_exact(DIGEST).map(|digest| json!({ "input": STANDARD.encode(digest) })).collect();

@@ -38,6 +38,7 @@
 //! at most 64 MiB, and is not compressed. Columns other than `digest` are passed over, and dictionaries are
 //! refused.
 
+mod answer;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod chunks;
@@ -54,6 +55,7 @@ use crate::door::{self, Denied};
 use crate::http::Peer;
 use crate::service::Service;
 use crate::uuid;
+use answer::Format;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -64,7 +66,7 @@ use axum::routing::post;
 use futures_util::future::BoxFuture;
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme};
 use parking_lot::Mutex;
-use pipeline::{Format, Job, Stop};
+use pipeline::{Job, Stop};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -215,7 +217,7 @@ async fn sign(
         #[cfg(feature = "arrow")]
         Format::Arrow => ARROW,
     };
-    let mut response = Response::new(pipeline::start(job, format, body).await?);
+    let mut response = Response::new(answer::start(job, format, body).await?);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(SIGNATURE_LENGTH, HeaderValue::from(length));

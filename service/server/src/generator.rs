@@ -2,9 +2,9 @@
 
 use crate::batch::Refused;
 use crate::credentials::Principal;
-use crate::service::Service;
 use crate::shares::Shares;
 use crate::turns::Turns;
+use modmill::Engine;
 use modmill_rsa::{PrivateKey, Sizes};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -61,12 +61,12 @@ impl Generator {
     /// A new key of `bits` bits for `principal`, whose turn must come before `deadline`.
     pub(crate) async fn rsa(
         &self,
-        service: &Service,
+        engine: &Arc<Engine>,
         principal: &Principal,
         bits: usize,
         deadline: Instant,
     ) -> Result<PrivateKey, Refused> {
-        let engine = Arc::clone(service.batcher.engine());
+        let engine = Arc::clone(engine);
         let generate = move || PrivateKey::generate(&engine, bits, Sizes::Standard);
         self.run(principal, deadline, generate).await?.map_err(|error| Refused::Failed(error.to_string()))
     }

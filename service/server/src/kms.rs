@@ -9,6 +9,7 @@ mod codec;
 mod documents;
 mod error;
 mod fields;
+mod memory;
 mod names;
 mod operation;
 mod ops;
@@ -28,6 +29,7 @@ pub use documents::{
     Alias, Grant, ImportToken, KeyRecord, KeyState, KeyUse, Material, Origin, Spec, Usage, kinds,
 };
 pub use error::KmsError;
+pub use memory::Kms;
 pub use operation::{IMPLEMENTED, REFUSED};
 pub use policy::{Facts, Policy, Question, Verdict};
 pub use rights::{Asker, Decision};
@@ -38,7 +40,7 @@ use crate::body::Holder;
 use crate::door;
 use crate::http::Peer;
 use crate::service::Service;
-use crate::sigv4::{Expected, Sender, Verifier};
+use crate::sigv4::{Expected, Sender};
 use crate::uuid;
 use axum::Router;
 use axum::body::Body;
@@ -51,15 +53,6 @@ use std::sync::Arc;
 
 /// The longest body of a request, in bytes. The parsers of this interface were written for no more.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
-
-/// The state that the interface keeps in memory.
-#[derive(Default)]
-pub struct Kms {
-    verifier: Verifier,
-    rights: rights::Rights,
-    uses: uses::Uses,
-    refusals: refusals::Refusals,
-}
 
 /// The routes of the interface.
 pub fn router(service: Arc<Service>) -> Router {

@@ -4,12 +4,8 @@ use modmill_hardware::{Error, Form, ModularMultiplier};
 use num_bigint::BigUint;
 
 fn random(bits: usize, seed: u64) -> BigUint {
-    let mut state = seed;
-    let words = (0..bits / 32).map(|_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 32) as u32
-    });
-    BigUint::new(words.collect())
+    let mut random = fastrand::Rng::with_seed(seed);
+    BigUint::new((0..bits / 32).map(|_| random.u32(..)).collect())
 }
 
 fn limbs(number: &BigUint) -> Vec<u64> {

@@ -3,17 +3,10 @@
 use modmill_hardware::{Design, Error, Multiplier, Part, Ports};
 use num_bigint::BigUint;
 
-/// A number of `bits` bits from a simple generator (splitmix64).
+/// A random number of `bits` bits, the same for the same seed.
 fn random(bits: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let mut limbs: Vec<u64> = (0..bits.div_ceil(64))
-        .map(|_| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed ^ mixed >> 31
-        })
-        .collect();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut limbs: Vec<u64> = (0..bits.div_ceil(64)).map(|_| random.u64(..)).collect();
     if !bits.is_multiple_of(64) {
         limbs[bits / 64] &= (1 << (bits % 64)) - 1;
     }

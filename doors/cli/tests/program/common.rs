@@ -70,22 +70,3 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     folder.join(name)
 }
-
-/// Numbers that are the same in every run.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 ^ self.0 >> 29
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
-    /// Hexadecimal digits, sometimes with leading zeros.
-    pub(crate) fn digits(&mut self, count: usize) -> String {
-        (0..count).map(|_| char::from_digit(self.below(16) as u32, 16).unwrap()).collect()
-    }
-}

@@ -1,8 +1,7 @@
 //! `modmill powm`, `mul`, `inv` and `gcd` as users call them.
 
-use crate::common::{
-    Random, ends_quietly_without_a_reader, modmill, run, run_command, scratch, stderr, stdout,
-};
+use crate::common::{ends_quietly_without_a_reader, modmill, run, run_command, scratch, stderr, stdout};
+use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -11,6 +10,11 @@ use std::process::Stdio;
 fn big(text: &str) -> BigUint {
     let digits = text.trim_start_matches("0x").trim_start_matches("0X");
     BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
+}
+
+/// Hexadecimal digits, sometimes with leading zeros.
+fn digits(random: &mut Rng, count: usize) -> String {
+    (0..count).map(|_| char::from(*random.pick(b"0123456789abcdef"))).collect()
 }
 
 fn results(text: &str) -> Vec<Value> {
@@ -23,14 +27,14 @@ fn powm_line(base: &str, exponent: &str, modulus: &str) -> String {
 
 /// Tasks of many lengths and both parities, with the answers num-bigint gives.
 fn mixed(count: usize, longest: usize, seed: u64) -> (String, Vec<String>) {
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     let (mut input, mut expected) = (String::new(), Vec::new());
     for item in 0..count {
-        let length = |random: &mut Random| 1 + random.below(longest as u64) as usize;
+        let length = |random: &mut Rng| 1 + random.below(longest);
         let (base, exponent) = (length(&mut random), length(&mut random).min(40));
-        let (mut base, mut exponent) = (random.digits(base), random.digits(exponent));
+        let (mut base, mut exponent) = (digits(&mut random, base), digits(&mut random, exponent));
         let length = length(&mut random);
-        let mut modulus = random.digits(length);
+        let mut modulus = digits(&mut random, length);
         if big(&modulus) == BigUint::ZERO {
             modulus = "1".to_owned();
         }
@@ -410,12 +414,12 @@ fn parquet_files_are_refused_with_a_way_out() {
 
 #[test]
 fn products_are_plain_or_reduced() {
-    let mut random = Random(3);
+    let mut random = Rng::new(3);
     let (mut input, mut expected) = (String::new(), Vec::new());
     for item in 0..300 {
-        let mut number = |most: u64| {
-            let digits = 1 + random.below(most) as usize;
-            random.digits(digits)
+        let mut number = |most: usize| {
+            let digits = 1 + random.below(most);
+            digits(&mut random, digits)
         };
         let (a, b, modulus) = (number(200), number(90), format!("{}{}", number(120), item % 3 + 1));
         let product = big(&a) * big(&b);
@@ -445,11 +449,11 @@ fn products_are_plain_or_reduced() {
 
 #[test]
 fn inverses_and_divisors_are_right() {
-    let mut random = Random(21);
+    let mut random = Rng::new(21);
     let (mut inverses, mut divisors, mut numbers) = (String::new(), String::new(), Vec::new());
     for item in 0..200 {
-        let length = 1 + random.below(120) as usize;
-        let (a, b) = (random.digits(length), random.digits(1 + item % 70) + "1");
+        let length = 1 + random.below(120);
+        let (a, b) = (digits(&mut random, length), digits(&mut random, 1 + item % 70) + "1");
         inverses += &format!("{{\"id\":{item},\"a\":\"{a}\",\"mod\":\"{b}\"}}\n");
         divisors += &format!("{{\"a\":\"0x{a}\",\"b\":\"{b}\"}}\n");
         numbers.push((big(&a), big(&b)));
@@ -487,12 +491,12 @@ fn inverses_and_divisors_are_right() {
 
 #[test]
 fn one_modulus_for_all_and_repeated_moduli_are_right() {
-    let mut random = Random(11);
-    for modulus in [random.digits(100) + "1", random.digits(100) + "0"] {
+    let mut random = Rng::new(11);
+    for modulus in [digits(&mut random, 100) + "1", digits(&mut random, 100) + "0"] {
         let mut expected = Vec::new();
         let input: String = (0..50)
             .map(|_| {
-                let (base, exponent) = (random.digits(100), random.digits(20));
+                let (base, exponent) = (digits(&mut random, 100), digits(&mut random, 20));
                 expected.push(format!("{:x}", big(&base).modpow(&big(&exponent), &big(&modulus))));
                 powm_line(&base, &exponent, &modulus)
             })

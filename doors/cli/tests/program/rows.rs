@@ -1,12 +1,13 @@
 //! Parquet files, Arrow files and Arrow streams through `modmill powm`, `mul`, `inv`, `gcd` and `rsa`.
 
-use crate::common::{Random, ends_quietly_without_a_reader, modmill, run, scratch, stderr};
+use crate::common::{ends_quietly_without_a_reader, modmill, run, scratch, stderr};
 use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Int64Array, LargeBinaryArray,
     LargeStringArray, RecordBatch, StringArray, StringViewArray,
 };
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -108,12 +109,12 @@ fn powers_come_back_row_by_row() {
 }
 
 fn powers_come_back_row_by_row_in(format: &str) {
-    let mut random = Random(5);
+    let mut random = Rng::new(5);
     let mut numbers = |odd: bool| -> Vec<Vec<u8>> {
         (0..9000)
             .map(|_| {
                 let length = 1 + random.below(30);
-                let mut bytes: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
+                let mut bytes = random.bytes(length);
                 *bytes.last_mut().unwrap() |= u8::from(odd);
                 bytes
             })

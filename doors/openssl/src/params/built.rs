@@ -1,10 +1,12 @@
 //! Lists of parameters that this provider passes on.
 
 use super::{INTEGER, OCTETS, UNSIGNED, UTF8};
-use crate::ffi::Param;
-use crate::key::Numbers;
+use crate::ffi::{LAST, Param};
 use std::ffi::{CStr, CString, c_void};
 use zeroize::Zeroizing;
+
+/// Numbers of a key by their names, big-endian.
+pub(crate) type Numbers = Vec<(&'static CStr, Zeroizing<Vec<u8>>)>;
 
 /// Parameters that the provider passes to a callback or to OpenSSL.
 #[derive(Default)]
@@ -64,7 +66,7 @@ impl Built {
 
     /// Calls `work` with the list.
     pub(crate) fn with<T>(mut self, work: impl FnOnce(*const Param) -> T) -> T {
-        self.params.push(crate::param_lists::LAST);
+        self.params.push(LAST);
         work(self.params.as_ptr())
     }
 }

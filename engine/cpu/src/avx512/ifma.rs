@@ -11,7 +11,7 @@ mod tile;
 use super::{lanes, shared_table, table};
 use crate::isa::Ifma as Token;
 use crate::kernel::{BatchKernel, Dividend, Division, Kernel, RECIPROCAL};
-use crate::lanes::Bits;
+use crate::lanes::{Bits, Lanes};
 use crate::rows::Rows;
 use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
@@ -38,9 +38,12 @@ pub(crate) struct Ifma {
     long_fold: Option<(usize, Rows)>,
 }
 
-impl Kernel for Ifma {
+impl Lanes for Ifma {
     const LANES: usize = LANES;
     const WIDTH: u32 = WIDTH;
+}
+
+impl Kernel for Ifma {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;
@@ -301,6 +304,7 @@ mod tests {
     use crate::domain::{Domain, Workspace};
     use crate::isa::detect_ifma;
     use crate::pow::pow;
+    use crate::test_support::{Random, big};
     use modmill_core::radix;
     use num_bigint::BigUint;
 
@@ -323,22 +327,12 @@ mod tests {
     /// Numbers below `2^bits`: zero, one, the largest, a run of ones, a single bit, and random numbers.
     pub(super) fn numbers(bits: usize, seed: u64) -> Vec<BigUint> {
         let one = BigUint::from(1u8);
-        let mut state = seed | 1;
-        let mut random = || {
-            let words: Vec<u32> = (0..bits.div_ceil(32))
-                .map(|_| {
-                    state =
-                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    (state >> 32) as u32
-                })
-                .collect();
-            BigUint::new(words) % (&one << bits)
-        };
+        let mut random = Random::new(seed);
         let all_ones = (&one << bits) - &one;
         let mut numbers = vec![BigUint::ZERO, one.clone(), all_ones.clone(), &one << (bits - 1)];
         numbers.push(&all_ones ^ ((&one << (bits / 2)) - &one));
         while numbers.len() < LANES {
-            numbers.push(random());
+            numbers.push(big(&random.limbs(bits.div_ceil(64))) % (&one << bits));
         }
         numbers
     }

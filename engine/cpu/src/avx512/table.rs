@@ -213,7 +213,7 @@ mod tests {
         if detect_avx512().is_none() {
             return;
         }
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for window in 1..=8 {
             for digits in [1, 2, 3, 4, 5, 8, 11] {
                 let entries = 1 << window;

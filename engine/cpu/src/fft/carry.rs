@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn overlapping_digits_of_either_sign_add_up() {
-        let mut random = Random(83);
+        let mut random = Random::new(83);
         for _ in 0..50 {
             check::<true>(64, &mut random);
             check::<false>(62, &mut random);

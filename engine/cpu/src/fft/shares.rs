@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn carries_run_through_shares() {
-        let mut random = Random(89);
+        let mut random = Random::new(89);
         let values = [0, 1, -1, 1 << 64, -(1 << 64), (1 << 100) - 1, 1 - (1 << 100)];
         for len in [1, 2, 3, 8, 9, 10, 11, 16, 24, 25, 40] {
             for number in hard(len, &mut random) {

@@ -56,7 +56,7 @@ fn canonical(definition: &Definition, points: &[Point], lane: usize) -> Vec<u64>
 }
 
 fn check<const F: usize>(scheme: &impl NttScheme<F>, definitions: [Definition; F]) {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     for log in 0..12 {
         let grid = PointShape { rows: 1, columns: 1 << log };
         let shape = BlockShape { grid, ring: Ring::Cyclic };

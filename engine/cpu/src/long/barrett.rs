@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn quotients_and_remainders() {
-        let mut random = Random(29);
+        let mut random = Random::new(29);
         for multiplier in Multiplier::detect(None) {
             for bits in [1usize, 2, 63, 64, 65, 127, 128, 129, 1000, 64 * 159, 64 * 160 + 1, 20_000] {
                 let n = bits.div_ceil(64);

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn products_wrap_around() {
-        let mut random = Random(41);
+        let mut random = Random::new(41);
         for multiplier in Multiplier::detect(None) {
             for bits in [500, 4096, 12_288, 12_289, 20_480] {
                 let rings = CyclicRings::at_least(multiplier, bits).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     fn threads_share_carries_of_either_sign() {
         let [alone, pool] =
             [1, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
-        let mut random = Random(43);
+        let mut random = Random::new(43);
         for multiplier in Multiplier::detect(None) {
             let rings = CyclicRings::at_least(multiplier, 64 * 34_000).unwrap();
             // Three shares, of which the second passes carries on.

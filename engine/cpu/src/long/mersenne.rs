@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn folding_is_division() {
-        let mut random = Random(37);
+        let mut random = Random::new(37);
         for n in [2, 3, 63, 64, 65, 127, 128, 129, 1000] {
             for modulus in [MersenneLike::minus_one(n), MersenneLike::plus_one(n)].map(Result::unwrap) {
                 let value = modulus.value();

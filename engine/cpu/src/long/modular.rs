@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn products_and_powers_agree_with_the_oracle() {
-        let mut random = Random(31);
+        let mut random = Random::new(31);
         for bits in [1, 2, 64, 65, 700, 64 * 161] {
             check(&random.bits(bits), &mut random);
         }
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn mersenne_like_moduli_are_folded() {
-        let mut random = Random(61);
+        let mut random = Random::new(61);
         for n in [2, 3, 5, 63, 64, 65, 127, 128, 640, 1024, 1279, 12_288, 16_384] {
             for form in [MersenneLike::minus_one(n), MersenneLike::plus_one(n)].map(Result::unwrap) {
                 let value = form.value();

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn products_are_divided_by_r() {
-        let mut random = Random(59);
+        let mut random = Random::new(59);
         for multiplier in Multiplier::detect(None) {
             for n in [1, 2, 7, 8, 63, 64, 65, 96, 128, 192, 256, 321] {
                 let mut low = vec![0; n];

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn reciprocals_are_exact() {
-        let mut random = Random(19);
+        let mut random = Random::new(19);
         for multiplier in Multiplier::detect(None) {
             for n in (1..40).chain([63, 64, 65, 159, 160, 161, 319, 320, 321, 322, 700]) {
                 let mut low = vec![0; n];

@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn shifts_multiply_and_divide_on_any_number_of_threads() {
-        let mut random = Random(109);
+        let mut random = Random::new(109);
         for threads in [1, 2, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for len in [1, 2, 1000, (1 << 15) + 3] {

@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn sums_are_sums() {
-        let mut random = Random(101);
+        let mut random = Random::new(101);
         for multiplier in Multiplier::detect(None) {
             for bits in [1usize, 64, 65, 700, 64 * 40, 30_000, 64 * 1500 + 1] {
                 let mut modulus = random.bits(bits);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn weighted_sums_are_sums() {
-        let mut random = Random(103);
+        let mut random = Random::new(103);
         for multiplier in Multiplier::detect(None) {
             for (bits, count) in
                 [(1usize, 1usize), (64, 3), (64 * 128, 5), (64 * 200 + 7, 40), (30_000, 1000)]

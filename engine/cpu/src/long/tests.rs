@@ -50,7 +50,7 @@ fn check(multiplier: &Multiplier, a: &[u64], b: &[u64]) {
 
 #[test]
 fn every_short_length_and_every_kind_of_number() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for multiplier in multipliers() {
         for n in (0..70).chain([127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 321, 384, 385, 513]) {
             check(&multiplier, &random.limbs(n), &random.limbs(n));
@@ -66,7 +66,7 @@ fn every_short_length_and_every_kind_of_number() {
 
 #[test]
 fn both_sides_of_every_threshold() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for multiplier in multipliers() {
         for threshold in [crate::portable::KARATSUBA, multiplier.threshold()] {
             for short in [threshold - 1, threshold, threshold + 1] {
@@ -81,7 +81,7 @@ fn both_sides_of_every_threshold() {
 
 #[test]
 fn lengths_on_both_sides_of_every_shape() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for multiplier in multipliers() {
         // Products of 2^9 to 2^10 points, in steps of an eighth.
         for points in (8..16).map(|eighths| eighths << 6) {
@@ -129,7 +129,7 @@ fn ones_at_the_limit_of_digits() {
 #[test]
 fn carries_cross_the_shares_of_threads() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let n = 40_000;
     let (a, b) = (random.limbs(n), random.limbs(n));
     for multiplier in multipliers() {
@@ -153,7 +153,7 @@ fn carries_cross_the_shares_of_threads() {
 
 #[test]
 fn products_distribute_over_sums() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     for multiplier in multipliers() {
         let n = 3000;
         let (a, mut b, mut c) = (random.limbs(n), random.limbs(n), random.limbs(n));

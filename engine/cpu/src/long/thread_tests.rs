@@ -70,7 +70,7 @@ fn modular(cpu: &Cpu, op: Op, modulus: &Modulus, a: &[u64], b: (usize, &[u64])) 
 
 #[test]
 fn products_are_the_same_on_any_number_of_threads() {
-    let (engines, mut random) = (engines(), Random(97));
+    let (engines, mut random) = (engines(), Random::new(97));
     // Blocks of one, three and five rows, and lengths on both sides of a block.
     for bits in [(1 << 19) + 64, 3 << 18, 5 << 17] {
         let numbers = hard(bits, &mut random);
@@ -105,7 +105,7 @@ fn moduli(bits: usize, random: &mut Random) -> Vec<Modulus> {
 
 #[test]
 fn powers_are_the_same_on_any_number_of_threads() {
-    let (engines, mut random) = (engines(), Random(101));
+    let (engines, mut random) = (engines(), Random::new(101));
     for bits in [1 << 19, 3 << 18] {
         for modulus in moduli(bits, &mut random).into_iter().take(3) {
             let mut less = modulus.value().to_vec();
@@ -130,7 +130,7 @@ fn powers_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn montgomerys_reduction_is_the_same_on_any_number_of_threads() {
-    let (engines, mut random) = (engines(), Random(103));
+    let (engines, mut random) = (engines(), Random::new(103));
     let bits = 1 << 19;
     let multiplier = engines[0].multiplier();
     for modulus in &moduli(bits, &mut random)[2..] {
@@ -149,7 +149,7 @@ fn montgomerys_reduction_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn divisions_are_the_same_on_any_number_of_threads() {
-    let (engines, mut random) = (engines(), Random(113));
+    let (engines, mut random) = (engines(), Random::new(113));
     // The divisor is shifted, and numbers are cut into blocks of every kind.
     let bits = (1 << 19) + 13;
     for d in hard(bits, &mut random).into_iter().skip(2).take(3).chain([random.bits(bits)]) {
@@ -174,7 +174,7 @@ fn divisions_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn barretts_reduction_is_the_same_on_any_number_of_threads() {
-    let (engines, mut random) = (engines(), Random(127));
+    let (engines, mut random) = (engines(), Random::new(127));
     for bits in [1 << 19, (1 << 19) + 13] {
         let d = random.bits(bits);
         let divisor = BarrettDivisor::new(engines[0].multiplier(), &d);
@@ -196,7 +196,7 @@ fn barretts_reduction_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn modular_products_are_the_same_on_any_number_of_threads() {
-    let (engines, mut random) = (engines(), Random(107));
+    let (engines, mut random) = (engines(), Random::new(107));
     let bits = (1 << 19) + 64;
     for modulus in moduli(bits, &mut random) {
         let numbers = hard(bits - 1, &mut random);

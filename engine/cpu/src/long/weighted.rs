@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn products_wrap_at_any_bit() {
-        let mut random = Random(67);
+        let mut random = Random::new(67);
         let multipliers = Multiplier::detect(None);
         let lengths = [8191, 9689, 9941, 11_213, 19_937, 21_701, 23_808, 23_809, 44_497, 86_243];
         for multiplier in

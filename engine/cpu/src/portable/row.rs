@@ -6,6 +6,7 @@ use super::montgomery::{reduce, subtract_masked};
 use super::shared_table;
 use super::square::square;
 use crate::kernel::{BatchKernel, Kernel};
+use crate::lanes::Lanes;
 use modmill_core::limbs::{add_assign, bit_length, inverse_of_odd, shift_left, sub_assign};
 use modmill_core::{Family, Isa, mask};
 use zeroize::Zeroizing;
@@ -20,9 +21,12 @@ pub struct Row {
     wrap: Zeroizing<Vec<u64>>,
 }
 
-impl Kernel for Row {
+impl Lanes for Row {
     const LANES: usize = 1;
     const WIDTH: u32 = 64;
+}
+
+impl Kernel for Row {
     const ROOM: usize = 0;
     const FAMILY: Family = Family::Row;
     const ISA: Isa = Isa::Portable;
@@ -166,7 +170,7 @@ mod tests {
 
     #[test]
     fn products_of_all_shapes() {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         for (x_len, y_len) in
             [(1, 1), (1, 5), (2, 3), (3, 3), (4, 4), (4, 3), (5, 4), (7, 7), (8, 8), (9, 17)]
         {
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn squares_are_products() {
-        let mut random = Random(4);
+        let mut random = Random::new(4);
         for count in 1..=34 {
             for x in hard(count, &mut random) {
                 let mut expected = vec![0; 2 * count];
@@ -230,7 +234,7 @@ mod tests {
 
     #[test]
     fn montgomery_products_of_any_numbers_below_r() {
-        let mut random = Random(8);
+        let mut random = Random::new(8);
         for count in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17] {
             let mut r = vec![0; count + 1];
             r[count] = 1;
@@ -260,8 +264,8 @@ mod tests {
 
     #[test]
     fn sums_wrap_modulo_the_modulus() {
-        let mut random = Random(6);
-        for modulus in [1, 3, 8].iter().flat_map(|&count| moduli(count, &mut Random(9))) {
+        let mut random = Random::new(6);
+        for modulus in [1, 3, 8].iter().flat_map(|&count| moduli(count, &mut Random::new(9))) {
             let n = natural(&modulus);
             let row = Row::new((), &modulus);
             for x in hard(modulus.len(), &mut random) {
@@ -280,7 +284,7 @@ mod tests {
 
     #[test]
     fn selection_reads_every_entry() {
-        let mut random = Random(2);
+        let mut random = Random::new(2);
         for (entries, count) in [(1, 1), (2, 3), (16, 5), (64, 16), (32, 29), (8, 61)] {
             let row = Row::new((), &vec![u64::MAX; count]);
             let table = random.limbs(entries * count);
@@ -294,7 +298,7 @@ mod tests {
 
     #[test]
     fn powers_at_every_size() {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for bits in (2..=66).chain([127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 2048, 3072, 4096]) {
             let count = usize::div_ceil(bits, 64);
             let mut modulus = random.limbs(count);

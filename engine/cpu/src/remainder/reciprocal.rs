@@ -133,7 +133,7 @@ mod tests {
             [0, 0, 0, 0, half],
             [u64::MAX, u64::MAX, u64::MAX, u64::MAX, half - 1],
         ];
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         for step in 0..20_000u64 {
             let mut limbs = [0; 5];
             for limb in &mut limbs {

@@ -69,7 +69,7 @@ fn all_small_numbers() {
 
 #[test]
 fn hard_numbers_of_all_lengths() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut scratch = Scratch::new(0, 0);
     for count in [1, 2, 3, 4, 5, 6, 7, 8, 9, 13] {
         for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
@@ -87,7 +87,7 @@ fn hard_numbers_of_all_lengths() {
 /// limbs equal to the divisor's, and remainders at both ends, where the estimate is one too large.
 #[test]
 fn quotients_at_their_limits() {
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     for count in [1, 2, 3, 4, 5, 6, 8, 11] {
         for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
             let n_value = big(n);
@@ -115,7 +115,7 @@ fn quotients_at_their_limits() {
 /// nearly all other dividends, rounding up makes the quotient one too large.
 #[test]
 fn multiples_and_their_neighbours() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let n = random.bits(1024);
     for value in [big(&n) << 1024, (big(&n) << 1024) - 1u8, big(&n) * big(&random.limbs(16))] {
         check_division(&limbs_of(&value, 32), &n);
@@ -125,7 +125,7 @@ fn multiples_and_their_neighbours() {
 
 #[test]
 fn random_numbers_of_random_lengths() {
-    let mut random = Random(8);
+    let mut random = Random::new(8);
     let mut scratch = Scratch::new(0, 0);
     for round in 0..4000 {
         let limit = if round % 16 == 0 { 4096 } else { 700 };
@@ -146,7 +146,7 @@ fn random_numbers_of_random_lengths() {
 
 #[test]
 fn sizes_around_the_usual_ones() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let mut scratch = Scratch::new(0, 0);
     for bits in (1..=330).chain([511, 512, 513, 521, 1023, 1024, 1025, 2048, 3072, 4095, 4096]) {
         let n = random.bits(bits);

@@ -48,7 +48,7 @@ fn numbers(modulus: &BigUint, capacity: usize, random: &mut Random) -> Vec<BigUi
 
 #[test]
 fn products_are_right_and_stay_in_their_range() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for bits in [2, 3, 31, 64, 65, 116, 117, 237, 521, 1024, 2048] {
         let bases = Bases::for_bits(bits).unwrap();
         let b = product(bases.b());
@@ -123,7 +123,7 @@ fn a_product_is_right_with_its_state_at_the_bounds() {
 
 #[test]
 fn powers_are_right() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for bits in [2, 64, 116, 300, 512] {
         let bases = Bases::for_bits(bits).unwrap();
         for modulus in moduli(bits, &mut random) {

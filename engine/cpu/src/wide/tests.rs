@@ -6,6 +6,7 @@ use crate::domain::{Domain, Workspace};
 use crate::kernel::{BatchKernel, Kernel};
 use crate::pow;
 use crate::rows::Rows;
+use crate::test_support::Random;
 use num_bigint::{BigInt, BigUint};
 
 /// Instantiates the tests for a vector type. They are skipped if the processor lacks the instruction set.
@@ -40,15 +41,12 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// A small generator (splitmix64) of hard words, biased to runs of equal bits.
-struct Words(u64);
+/// A generator of hard words, biased to runs of equal bits.
+struct Words(Random);
 
 impl Words {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        self.0.word()
     }
 
     /// A number of exactly `bits` bits, often with long runs of ones or zeros.
@@ -104,7 +102,7 @@ fn value(samples: &[u64], width: u32) -> BigUint {
 }
 
 pub(crate) fn one_product_splits_exactly<S: Leaves>(token: S::Token) {
-    let mut words = Words(1);
+    let mut words = Words(Random::new(1));
     let edges = edges::<S>(&mut words);
     let mut start = vec![0; 2];
     charge_pass::<S>(&mut start, 1, 1);
@@ -128,7 +126,7 @@ pub(crate) fn one_product_splits_exactly<S: Leaves>(token: S::Token) {
 }
 
 pub(crate) fn passes_add_exact_products<S: Leaves>(token: S::Token) {
-    let mut words = Words(2);
+    let mut words = Words(Random::new(2));
     for rows in 1..=S::BLOCK {
         for count in rows..rows + 9 {
             for round in 0..6 {
@@ -158,7 +156,7 @@ pub(crate) fn passes_add_exact_products<S: Leaves>(token: S::Token) {
 }
 
 pub(crate) fn cross_passes_add_exact_products<S: Leaves>(token: S::Token) {
-    let mut words = Words(3);
+    let mut words = Words(Random::new(3));
     for rows in 1..=S::BLOCK {
         for count in (2 * rows - 1).max(2)..2 * rows + 8 {
             let edges = edges::<S>(&mut words);
@@ -258,7 +256,7 @@ fn check_unreduced<S: Leaves>(token: S::Token, digits: usize, words: &mut Words)
 }
 
 pub(crate) fn montgomery_products_keep_their_contract<S: Leaves>(token: S::Token) {
-    let mut words = Words(4);
+    let mut words = Words(Random::new(4));
     let room = Wide::<S>::ROOM;
     for digits in 1..=2 * S::BLOCK + 2 {
         check_unreduced::<S>(token, digits, &mut words);
@@ -281,14 +279,14 @@ pub(crate) fn montgomery_products_keep_their_contract<S: Leaves>(token: S::Token
 }
 
 pub(crate) fn montgomery_products_at_real_sizes<S: Leaves>(token: S::Token) {
-    let mut words = Words(5);
+    let mut words = Words(Random::new(5));
     for bits in [512, 768, 1024, 1536, 2048, 3072, 4096, 8192] {
         check_montgomery::<S>(token, bits, &mut words);
     }
 }
 
 pub(crate) fn powers_agree_with_another_library<S: Leaves>(token: S::Token) {
-    let mut words = Words(6);
+    let mut words = Words(Random::new(6));
     for bits in [2, 47, 64, 128, 255, 521, 1024] {
         let one = BigUint::from(1u8);
         let moduli: Vec<BigUint> = (0..S::LANES).map(|_| words.number(bits) | &one).collect();
@@ -326,7 +324,7 @@ pub(crate) fn powers_agree_with_another_library<S: Leaves>(token: S::Token) {
 }
 
 pub(crate) fn full_products_agree_with_another_library<S: Leaves>(token: S::Token) {
-    let mut words = Words(7);
+    let mut words = Words(Random::new(7));
     let width = S::WIDTH as usize;
     for (nx, ny) in [(1, 1), (1, 9), (9, 1), (2, 3), (5, 5), (6, 7), (8, 20), (20, 8), (21, 21), (41, 40)] {
         for round in 0..3 {
@@ -346,7 +344,7 @@ pub(crate) fn full_products_agree_with_another_library<S: Leaves>(token: S::Toke
 }
 
 pub(crate) fn sums_and_selections<S: Leaves>(token: S::Token) {
-    let mut words = Words(8);
+    let mut words = Words(Random::new(8));
     for digits in [1, 2, 3, 4, 5, 9, 12] {
         let width = S::WIDTH as usize * digits;
         let moduli = vec![BigUint::from(3u8); S::LANES];

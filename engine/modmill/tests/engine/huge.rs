@@ -1,20 +1,18 @@
 //! Long numbers through the engine: divisors, cofactors, inverses, powers, prepared factors.
 
+<<<<<<< HEAD
 use modmill::{Batch, Engine, Error, Family, Isa, ItemErrorKind, Modulus, Op, Operand, Public};
+=======
+use modmill::{Batch, Engine, Error, Family, Isa, ItemErrorKind, Modulus, Op, Operand};
+use modmill_testing::oracle::number as big;
+use modmill_testing::rng::Rng;
+>>>>>>> main
 use num_bigint::BigUint;
-
-fn big(limbs: &[u64]) -> BigUint {
-    BigUint::new(limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
 
 /// A pseudorandom number of `limbs` limbs that depends on `seed` alone.
 fn number(limbs: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state ^ state >> 33
-    };
-    std::iter::repeat_with(next).take(limbs).collect()
+    let mut rng = Rng::new(seed);
+    (0..limbs).map(|_| rng.word()).collect()
 }
 
 fn engines() -> Vec<Engine> {

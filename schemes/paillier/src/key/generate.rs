@@ -1,11 +1,11 @@
 //! Key generation.
 
-use super::{MAX_BITS, MIN_BITS, PrivateKey, ShortBase, subgroup};
-use crate::rows::shared;
-use crate::{Error, KeyError};
-use modmill::number::{self, Number};
-use modmill::{Engine, Public};
-use modmill_primes::{far_apart, find, random};
+use super::base::{ShortBase, random_base};
+use super::pair::pair;
+use super::{PrivateKey, subgroup};
+use crate::{Error, KeyError, MAX_BITS, MIN_BITS};
+use modmill::{Engine, number};
+use modmill_primes::find;
 
 /// The randomness that a key's ciphertexts are masked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,66 +58,4 @@ impl PrivateKey {
         };
         Ok(Self::of_numbers(&p, &q, base, None)?)
     }
-}
-
-/// Two of the primes that `find` finds, which are fit for a key together. `prime` is the prime of what is
-/// found.
-pub(super) fn pair<T>(
-    mut find: impl FnMut() -> Result<Vec<T>, modmill::Error>,
-    prime: impl Fn(&T) -> &Number,
-) -> Result<[T; 2], modmill::Error> {
-    let mut waiting: Option<T> = None;
-    loop {
-        for found in find()? {
-            match waiting.take() {
-                Some(other)
-                    if far_apart(prime(&other), prime(&found))
-                        && halves_coprime(prime(&other), prime(&found)) =>
-                {
-                    return Ok([other, found]);
-                }
-                // The pair does not serve, so that one of them is dropped.
-                Some(_) | None => waiting = Some(found),
-            }
-        }
-    }
-}
-
-/// Whether `(p - 1) / 2` and `(q - 1) / 2` are coprime, for primes that are 3 modulo 4. Then the squares
-/// modulo n are a cyclic group, as short exponents need it.
-fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
-    let (p, q) = (half(p), half(q));
-    number::inv(&number::remainder(&p, &q), &q).is_some()
-}
-
-/// Half of a number, rounded down, without leading zero limbs.
-pub(crate) fn half(number: &[u64]) -> Number {
-    let mut half = Number::new(vec![0; number.len()]);
-    number::shift_right(number, 1, &mut half);
-    number::truncate(&mut half);
-    half
-}
-
-/// `hs = h^n mod n^2` for `h = -y^2 mod n` and a random y.
-pub(super) fn random_base(engine: &Engine, n: &[u64]) -> Result<Number, Error> {
-    let mut n = Number::new(n.to_vec());
-    number::truncate(&mut n);
-    let y = random_below(&n)?;
-    base_of(engine, &n, &number::mul_mod(&y, &y, &n))
-}
-
-/// A random number below n.
-pub(super) fn random_below(n: &[u64]) -> Result<Number, modmill::Error> {
-    // The remainder of a number that is 64 bits longer than n is within 2^-64 of uniform.
-    let number = random::number(number::bit_length(n) + 64)?;
-    Ok(number::remainder(&number, n))
-}
-
-/// `hs = (-x)^n mod n^2` for an x below n, whose last limb is not zero.
-pub(super) fn base_of(engine: &Engine, n: &[u64], x: &[u64]) -> Result<Number, Error> {
-    let mut h = Number::new(n.to_vec());
-    number::sub_assign(&mut h, x);
-    let modulus = modmill::Modulus::new(&number::mul(n, n))?;
-    let power = engine.pow(shared(&h), Public(shared(n)), &modulus)?;
-    Ok(Number::new(power.get(0).to_vec()))
 }

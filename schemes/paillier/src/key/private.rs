@@ -1,10 +1,10 @@
 //! Private keys: two primes and the constants of decryption.
 
-use super::generate::half as halved;
-use super::{PublicKey, ShortBase};
+use super::PublicKey;
+use super::base::ShortBase;
 use crate::crt::Garner;
-use crate::rows::{exponent, is_one, shared};
-use crate::{Error, KeyError};
+use crate::rows::{exponent, halved, is_one, shared};
+use crate::{Error, KeyError, MAX_BITS};
 use modmill::number::{self, Number};
 use modmill::{Backend, Engine, FixedBase, Modulus};
 use modmill_primes::is_probable_prime;
@@ -127,7 +127,7 @@ impl PrivateKey {
         }
         // Lengths are checked first, because the product of factors that a sender chose could take minutes.
         let bits = number::bit_length(p) + number::bit_length(q);
-        if bits > super::MAX_BITS + 1 {
+        if bits > MAX_BITS + 1 {
             return Err(KeyError::Length { bits });
         }
         let public = PublicKey::of_number(&number::mul(p, q), base)?;

@@ -1,9 +1,8 @@
 //! Public keys.
 
-use super::generate::random_base;
-use super::{MAX_BITS, MIN_BITS, subgroup};
-use crate::rows::{is_one, shared};
-use crate::{Error, KeyError};
+use super::base::{ShortBase, check_exponent_bits, check_short_base, half_bits, random_base};
+use crate::rows::shared;
+use crate::{Error, KeyError, MAX_BITS, MIN_BITS};
 use modmill::number::{self, Number};
 use modmill::{Engine, FixedBase, Modulus, Operand};
 use modmill_primes::ModulusFlaw;
@@ -45,13 +44,6 @@ impl Short {
         let hash = hash.chain_update((self.exponent_bits as u64).to_le_bytes());
         hash.chain_update(number::to_short_be_bytes(&self.base)).finalize().into()
     }
-}
-
-/// A base of short exponents with the length of these exponents in bits, which is half the length of n if it
-/// is not given.
-pub(crate) struct ShortBase {
-    pub(crate) hs: Number,
-    pub(crate) exponent_bits: Option<usize>,
 }
 
 impl PublicKey {
@@ -284,19 +276,6 @@ pub(crate) fn fixed_base<'k>(
     Ok(kept.get_or_init(|| made))
 }
 
-/// The length of the exponents of Damgård, Jurik and Nielsen for an n of `bits` bits.
-fn half_bits(bits: usize) -> usize {
-    bits.div_ceil(2)
-}
-
-/// Exponents are at least as long as those of a subgroup, and not longer than n.
-fn check_exponent_bits(exponent_bits: usize, bits: usize) -> Result<(), KeyError> {
-    match (subgroup::exponent_bits(bits)..=bits).contains(&exponent_bits) {
-        true => Ok(()),
-        false => Err(KeyError::Inconsistent("the exponents of hs are too short for n, or longer than n")),
-    }
-}
-
 /// `floor(n / 3)`.
 fn third(n: &[u64]) -> Vec<u64> {
     let mut quotient = vec![0; n.len()];
@@ -312,24 +291,6 @@ fn third(n: &[u64]) -> Vec<u64> {
 /// The first eight bytes of a fingerprint in hexadecimal.
 fn short_name(fingerprint: &[u8; 32]) -> String {
     fingerprint[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A base is from 2 to `n^2 - 1`, coprime to n, and not 1 or -1 modulo n. Powers of such a number are
-/// `±(1 + k n)`, from which anyone reads the plaintext or a multiple of the exponent.
-fn check_short_base(base: &[u64], modulus: &Modulus, square: &Modulus) -> Result<(), KeyError> {
-    let mut difference = Number::new(square.value().to_vec());
-    let fits = number::bit_length(base) <= square.bits() && number::sub_assign(&mut difference, base) == 0;
-    if !fits || number::bit_length(base) < 2 || number::bit_length(&difference) == 0 {
-        return Err(KeyError::Inconsistent("hs is not from 2 to n^2 - 1"));
-    }
-    let reduced = number::remainder(base, modulus.value());
-    if is_one(&reduced) || number::equal(&reduced, &number::minus_one(modulus.value())) {
-        return Err(KeyError::Inconsistent("hs is 1 or -1 modulo n, and masks nothing"));
-    }
-    match number::inv(&reduced, modulus.value()) {
-        Some(_) => Ok(()),
-        None => Err(KeyError::Inconsistent("hs shares a factor with n")),
-    }
 }
 
 impl PartialEq for PublicKey {

@@ -7,27 +7,14 @@
 //! So a mask `(h^n)^a` to the power `2 u` is 1 modulo `p^2`, and decryption takes exponents of the length of
 //! u instead of that of p.
 
-use super::generate::{base_of, half, pair, random_below};
-use super::{PrivateKey, ShortBase};
+use super::PrivateKey;
+use super::base::{ShortBase, base_of, random_below, subgroup_exponent_bits};
+use super::pair::pair;
 use crate::Error;
-use crate::rows::shared;
+use crate::rows::{halved, shared};
 use modmill::number::{self, Number};
 use modmill::{Engine, Modulus};
 use modmill_primes::{find, find_drawn, random};
-
-/// The length of exponents for an n of `bits` bits: four times the strength of n in bits, so that finding u
-/// or v by collisions takes as long as factoring n. The lengths for 2048, 3072 and 7680 bits are those of Ma,
-/// Han and Lei; the others are for strengths of 80, 160 and 208 bits, which are not below those of n.
-pub(super) fn exponent_bits(bits: usize) -> usize {
-    match bits {
-        ..=1024 => 320,
-        1025..=2048 => 448,
-        2049..=3072 => 512,
-        3073..=4096 => 640,
-        4097..=7680 => 768,
-        _ => 832,
-    }
-}
 
 /// A prime `2 u s + 1` with its u.
 struct Found {
@@ -37,7 +24,7 @@ struct Found {
 
 /// Generates a key of `bits` bits, which is even.
 pub(super) fn generate(engine: &Engine, bits: usize) -> Result<PrivateKey, Error> {
-    let exponent_bits = exponent_bits(bits);
+    let exponent_bits = subgroup_exponent_bits(bits);
     let [p, q] = pair(|| find_primes(engine, bits / 2, exponent_bits / 2), |found| &found.prime)?;
     let n = {
         let mut n = number::mul(&p.prime, &q.prime);
@@ -80,7 +67,7 @@ fn find_primes(engine: &Engine, bits: usize, order_bits: usize) -> Result<Vec<Fo
 
 /// `(p - 1) / (2 u)`: the division is exact, and is a product by the inverse of u modulo a power of two.
 fn cofactor(found: &Found) -> Number {
-    let half = half(&found.prime);
+    let half = halved(&found.prime);
     let mut power_of_two = vec![0; half.len() + 1];
     power_of_two[half.len()] = 1;
     // u is odd, and so has an inverse.

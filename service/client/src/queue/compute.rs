@@ -14,7 +14,7 @@ pub(super) fn compute(engine: &Engine, requests: &[Request]) -> Vec<Answer> {
         let missing = || Err(ItemError::Fault.into());
         together(engine, requests).pop().unwrap_or_else(missing)
     };
-    let work = || alone.compute(key, task, by_engine);
+    let work = || alone.compute(&key.private, task, by_engine);
     catch_unwind(AssertUnwindSafe(work)).map_or_else(|_| all_failed(1, "it panicked"), |answer| vec![answer])
 }
 

@@ -33,8 +33,14 @@ pub(crate) fn current() -> &'static Queue {
     }
 }
 
+/// A number that differs between this process and its children.
+pub(crate) fn generation() -> usize {
+    watch_forks();
+    fork::generation()
+}
+
 /// Has forks noticed from now on.
-pub(crate) fn watch_forks() {
+fn watch_forks() {
     fork::register(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 

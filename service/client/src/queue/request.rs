@@ -1,6 +1,6 @@
 //! A request in the queue, and the way back to who made it.
 
-use crate::key::LocalKey;
+use crate::local::LocalKey;
 use crate::{Answer, Error, Task};
 use modmill_core::sync::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};

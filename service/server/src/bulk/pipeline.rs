@@ -1,15 +1,14 @@
-//! From the body of a request to the body of its answer: chunks are signed side by side and answered in
+//! From the digests of a request to the frames of its answer: chunks are signed side by side and answered in
 //! order.
 
 use super::Bulk;
-use super::chunks::{BodyError, Chunks};
-use super::frame::{Status, end, frame};
+use super::chunks::BodyError;
+use super::frame::{Status, frame};
 use crate::batch::Refused;
 use crate::credentials::{Credential, Principal, Right};
 use crate::door;
 use crate::service::Service;
 use crate::shares::Share;
-use axum::body::Body;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use modmill_rsa::{PrivateKey, SignatureScheme};
@@ -17,13 +16,10 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// Chunks that are signed at the same time.
 const IN_FLIGHT: usize = 4;
-/// Answers that wait to be read.
-const UNREAD: usize = 2;
 /// The time after which the rights of a stream are checked again.
 const CHECKED: Duration = Duration::from_secs(1);
 /// How often a stream that waits for its client looks whether the service is told to end.
@@ -31,21 +27,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The digests of a chunk, for an engine with a GPU and without one. A GPU computes thousands in the time of
 /// one.
 const CHUNK: (usize, usize) = (16_384, 1024);
-/// How long the status of an Arrow answer waits for the first signatures, or for what is wrong with the
-/// request.
-#[cfg(feature = "arrow")]
-const FIRST_ANSWER: Duration = Duration::from_secs(1);
-
-/// The form of the request and of its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
-    /// Digests side by side, answered by frames.
-    Digests,
-    /// Arrow, answered by Arrow.
-    #[cfg(feature = "arrow")]
-    Arrow,
-}
-
 /// The contents of a request.
 #[derive(Clone)]
 pub(super) struct Job {
@@ -121,6 +102,9 @@ pub(super) struct Stop {
     pub(super) text: String,
 }
 
+/// A part of an answer, or the reason to cut it off.
+pub(super) type Part = Result<Bytes, Stop>;
+
 impl From<BodyError> for Stop {
     fn from(error: BodyError) -> Self {
         Self { status: Status::Request, text: error.to_string() }
@@ -185,52 +169,4 @@ async fn drained(service: &Service) {
     while !service.is_draining.load(Ordering::Acquire) {
         tokio::time::sleep(LOOK).await;
     }
-}
-
-/// Starts to sign what comes in `body`, and returns the body of the answer.
-///
-/// Frames have a place for the reason why a stream ends, and Arrow has none. So an Arrow answer begins with
-/// its first signatures, and what is wrong before them is an error.
-pub(super) async fn start(job: Job, format: Format, body: Body) -> Result<Body, Stop> {
-    #[cfg_attr(not(feature = "arrow"), allow(unused_mut))]
-    let (sender, mut receiver) = mpsc::channel(UNREAD);
-    let first = match format {
-        Format::Digests => {
-            tokio::spawn(digests(job, body, sender));
-            None
-        }
-        #[cfg(feature = "arrow")]
-        Format::Arrow => {
-            tokio::spawn(super::arrow::run(job, body, sender));
-            // A client that waits for the status before it sends gets it.
-            tokio::time::timeout(FIRST_ANSWER, receiver.recv()).await.ok().flatten().transpose()?
-        }
-    };
-    let others = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
-    let parts = stream::iter(first.map(Ok)).chain(others);
-    Ok(Body::from_stream(parts.map(|part: Part| part.map_err(|stop| std::io::Error::other(stop.text)))))
-}
-
-/// A part of an answer, or the reason to cut it off.
-pub(super) type Part = Result<Bytes, Stop>;
-
-async fn digests(job: Job, body: Body, sender: mpsc::Sender<Part>) {
-    let chunks = Chunks::new(body.into_data_stream(), job.scheme.hash().len(), job.chunk());
-    let chunks = stream::unfold(chunks, async |mut chunks| Some((chunks.next().await?, chunks)));
-    let mut frames = Box::pin(answers(job, chunks.map(|chunk| chunk.map_err(Stop::from))));
-    while let Some(frame) = frames.next().await {
-        match frame {
-            Ok(frame) => {
-                // Nobody reads any more: what was not signed yet is not signed.
-                if sender.send(Ok(frame)).await.is_err() {
-                    return;
-                }
-            }
-            Err(Stop { status, text }) => {
-                let _ = sender.send(Ok(end(status, &text))).await;
-                return;
-            }
-        }
-    }
-    let _ = sender.send(Ok(end(Status::Complete, ""))).await;
 }

@@ -70,7 +70,7 @@ impl Call {
     /// The key that a member names.
     pub(super) fn key_at(&self, name: Option<&str>, member: &str, names: Names) -> Result<Key, KmsError> {
         let name = fields::text(name, member, 1..=2048)?;
-        let key = names::find(&self.service, name, names)?;
+        let key = names::find(&self.service.settings, &self.service.records, name, names)?;
         self.note_key(&key.record.id);
         Ok(key)
     }

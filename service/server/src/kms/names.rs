@@ -4,7 +4,6 @@ use super::KmsError;
 use super::documents::{Alias, KeyRecord};
 use crate::hex;
 use crate::records::Records;
-use crate::service::Service;
 use crate::settings::Settings;
 use crate::uuid;
 use std::sync::Arc;
@@ -46,8 +45,12 @@ fn arn(settings: &Settings, kind: &str, name: &str) -> String {
 }
 
 /// The key that `name` stands for.
-pub(super) fn find(service: &Service, name: &str, names: Names) -> Result<Key, KmsError> {
-    let Service { settings, records, .. } = service;
+pub(super) fn find(
+    settings: &Settings,
+    records: &Records,
+    name: &str,
+    names: Names,
+) -> Result<Key, KmsError> {
     let unknown = || KmsError::not_found(format!("Invalid keyId '{name}'"));
     let local = if name.starts_with("arn:") { resource(settings, name)? } else { name };
     if let Some(id) = local.strip_prefix("key/").filter(|_| local.len() < name.len()) {

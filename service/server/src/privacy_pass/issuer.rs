@@ -7,26 +7,19 @@ use crate::records::{Changes, Document, Records, RecordsError};
 use crate::secret::SecretBytes;
 use modmill::Engine;
 use modmill_rsa::{KeyError, PrivateKey, PublicKey, Sizes};
+use pkcs1::RsaPssParamsRef;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use sha2::{Digest as _, Sha256, Sha384};
+use spki::der::Encode as _;
+use spki::der::asn1::BitString;
+use spki::{AlgorithmIdentifier, ObjectIdentifier, SubjectPublicKeyInfo};
 use std::sync::Arc;
 
 /// The length of a key of token type 0x0002.
 const BITS: usize = 2048;
 
-/// A `SubjectPublicKeyInfo` up to the RSA key in it: RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48 bytes
-/// of salt, as RFC 9578, section 6.5 asks for. The lengths are those of a key of 2048 bits with
-/// exponent 65537.
-const SPKI_PREFIX: [u8; 72] = [
-    0x30, 0x82, 0x01, 0x52, 0x30, 0x3d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a,
-    0x30, 0x30, 0xa0, 0x0d, 0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02,
-    0xa1, 0x1a, 0x30, 0x18, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x08, 0x30, 0x0b,
-    0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02, 0xa2, 0x03, 0x02, 0x01, 0x30, 0x03,
-    0x82, 0x01, 0x0f, 0x00,
-];
-
-/// The length of the RSA key after the prefix.
-const PKCS1_LEN: usize = 270;
+/// The identifier of RSASSA-PSS.
+const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 
 /// Keys that an issuer has at most: their identifiers end with different bytes, and a new key is found in a
 /// few attempts as long as most bytes are free.
@@ -87,13 +80,17 @@ impl IssuerKey {
     }
 }
 
-/// The public key as a directory has it.
+/// The public key as a directory has it: a `SubjectPublicKeyInfo` of RSASSA-PSS with SHA-384, MGF1 with SHA-384
+/// and 48 bytes of salt. The hashes have no parameters, not even NULL (RFC 9578, section 6.5).
 fn spki(key: &PublicKey) -> Result<Vec<u8>, IssuerError> {
     let rsa = key.to_pkcs1_der()?;
-    if rsa.len() != PKCS1_LEN {
-        return Err(IssuerError::Key("its encoding has an unexpected length".into()));
-    }
-    Ok([&SPKI_PREFIX[..], &rsa].concat())
+    let mut parameters = RsaPssParamsRef::new::<Sha384>(48);
+    parameters.hash.parameters = None;
+    parameters.mask_gen.parameters = Some(parameters.hash);
+    let algorithm = AlgorithmIdentifier { oid: PSS, parameters: Some(parameters) };
+    let key = BitString::from_bytes(&rsa);
+    key.and_then(|subject_public_key| SubjectPublicKeyInfo { algorithm, subject_public_key }.to_der())
+        .map_err(|error| IssuerError::Key(error.to_string()))
 }
 
 /// Creates a key that signs from `not_before_s` on (seconds since 1970), or from now on. Keys are rotated by

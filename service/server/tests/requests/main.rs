@@ -4,29 +4,21 @@ mod bodies;
 mod mutations;
 mod policies;
 
-/// A small generator.
-struct Random(u64);
+use modmill_testing::rng::Rng;
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
-
-    /// `data` with a few bytes changed, taken away or doubled.
-    fn change(&mut self, data: &[u8]) -> Vec<u8> {
-        let mut data = data.to_vec();
-        for _ in 0..=self.below(4) {
-            let place = self.below(data.len());
-            match self.below(4) {
-                0 if !data.is_empty() => data[place] ^= 1 << self.below(8),
-                1 if !data.is_empty() => data.truncate(place),
-                2 => data.extend_from_within(place..),
-                _ => data.insert(place, b"{}[]\",:\\\0\xff0"[self.below(11)]),
-            }
+/// `data` with a few bytes changed, taken away or doubled.
+fn change(random: &mut Rng, data: &[u8]) -> Vec<u8> {
+    let mut data = data.to_vec();
+    for _ in 0..=random.below(4) {
+        let place = random.below(data.len().max(1));
+        match random.below(4) {
+            0 if !data.is_empty() => data[place] ^= 1 << random.below(8),
+            1 if !data.is_empty() => data.truncate(place),
+            2 => data.extend_from_within(place..),
+            _ => data.insert(place, *random.pick(b"{}[]\",:\\\0\xff0")),
         }
-        data
     }
+    data
 }
 
 /// Policies made from real ones, byte by byte and element by element. `MODMILL_TEST_POLICIES` says how many
@@ -34,14 +26,14 @@ impl Random {
 #[test]
 fn key_policies() {
     let rounds = std::env::var("MODMILL_TEST_POLICIES").map_or(4000, |rounds| rounds.parse().unwrap());
-    let mut random = Random(11);
+    let mut random = Rng::new(11);
     let (mut accepted, mut made) = (0, 0);
     for seed in mutations::SEEDS {
         assert!(policies::policy(seed.as_bytes()), "{seed}");
         for _ in 0..rounds {
             let text = mutations::mutate(&mut random, seed);
             accepted += usize::from(policies::policy(text.as_bytes()));
-            accepted += usize::from(policies::policy(&random.change(text.as_bytes())));
+            accepted += usize::from(policies::policy(&change(&mut random, text.as_bytes())));
             made += 2;
         }
     }
@@ -51,11 +43,11 @@ fn key_policies() {
 
 /// Calls `body` with every seed and with changed ones.
 fn run(body: fn(&[u8]), seeds: &[&[u8]]) {
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     for seed in seeds {
         body(seed);
         for _ in 0..100 {
-            body(&random.change(seed));
+            body(&change(&mut random, seed));
         }
     }
 }
@@ -68,9 +60,9 @@ fn kms_requests() {
     for operation in 0..56 {
         for seed in [&sign[..], policy, create] {
             let seed = [&[operation], seed].concat();
-            let mut random = Random(u64::from(operation));
+            let mut random = Rng::new(u64::from(operation));
             bodies::kms(&seed);
-            (0..5).for_each(|_| bodies::kms(&random.change(&seed)));
+            (0..5).for_each(|_| bodies::kms(&change(&mut random, &seed)));
         }
     }
 }

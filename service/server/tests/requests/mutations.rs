@@ -1,6 +1,6 @@
 //! Key policies that were changed element by element.
 
-use crate::Random;
+use modmill_testing::rng::Rng;
 use serde_json::{Value, json};
 
 /// Policies that are accepted.
@@ -64,7 +64,7 @@ const NAMES: [&str; 18] = [
 ];
 
 /// `seed` with some elements changed.
-pub(crate) fn mutate(random: &mut Random, seed: &str) -> String {
+pub(crate) fn mutate(random: &mut Rng, seed: &str) -> String {
     let mut policy: Value = serde_json::from_str(seed).expect("a seed");
     for _ in 0..=random.below(2) {
         change(random, &mut policy);
@@ -73,8 +73,8 @@ pub(crate) fn mutate(random: &mut Random, seed: &str) -> String {
     if random.below(4) == 0 {
         // An element more in some object, perhaps one that it has already.
         let places: Vec<usize> = text.match_indices("{\"").map(|(place, _)| place + 1).collect();
-        if let Some(place) = places.get(random.below(places.len())) {
-            let (name, value) = (NAMES[random.below(NAMES.len())], TEXTS[random.below(TEXTS.len())]);
+        if let Some(place) = places.get(random.below(places.len().max(1))) {
+            let (name, value) = (*random.pick(&NAMES), *random.pick(&TEXTS));
             text.insert_str(
                 *place,
                 &format!("{},", &json!({ name: value }).to_string()[1..].trim_end_matches('}')),
@@ -85,7 +85,7 @@ pub(crate) fn mutate(random: &mut Random, seed: &str) -> String {
 }
 
 /// Changes something in `value`, mostly deep within it.
-fn change(random: &mut Random, value: &mut Value) {
+fn change(random: &mut Rng, value: &mut Value) {
     let deeper = random.below(6) != 0;
     match value {
         Value::Object(object) if deeper && !object.is_empty() => {
@@ -97,11 +97,11 @@ fn change(random: &mut Random, value: &mut Value) {
             values.get_mut(place).into_iter().for_each(|value| change(random, value));
         }
         Value::Object(object) => {
-            let place = random.below(object.len());
+            let place = random.below(object.len().max(1));
             let name = object.keys().nth(place).cloned().unwrap_or_default();
             let old = object.remove(&name).unwrap_or_default();
             if random.below(2) == 0 {
-                object.insert(NAMES[random.below(NAMES.len())].to_owned(), old);
+                object.insert(random.pick(&NAMES).to_string(), old);
             }
         }
         Value::Array(values) => match random.below(3) {
@@ -109,6 +109,6 @@ fn change(random: &mut Random, value: &mut Value) {
             1 => values.extend_from_within(..),
             _ => values.reverse(),
         },
-        value => *value = TEXTS[random.below(TEXTS.len())].into(),
+        value => *value = (*random.pick(&TEXTS)).into(),
     }
 }

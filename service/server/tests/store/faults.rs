@@ -1,11 +1,11 @@
 //! Files that are not as they were written.
 
-use crate::random::Random;
 use crate::{Note, folder, kinds};
 use modmill_server::backup::{self, BackupError};
 use modmill_server::master_key::MasterKey;
 use modmill_server::records::{Changes, Records, RecordsError};
 use modmill_server::store::{EmbeddedStore, MemoryStore, Store, StoreError};
+use modmill_testing::rng::Rng;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,15 +39,15 @@ async fn a_changed_store_is_refused() {
     assert_eq!(count(dir.path(), &master).await.unwrap() as u64, NOTES);
     // Bytes that are zero are mostly not used.
     let used: Vec<usize> = (0..good.len()).filter(|at| good[*at] != 0).collect();
-    let mut random = Random(3);
+    let mut random = Rng::new(3);
     let mut refused = 0;
     for round in 0..300 {
         let mut bad = good.clone();
         match round % 3 {
             // The first bytes say where everything is.
-            0 => bad[random.below(320) as usize] ^= 1 << random.below(8),
-            1 => bad[used[random.below(used.len() as u64) as usize]] ^= 1 << random.below(8),
-            _ => bad.truncate(1 + random.below(good.len() as u64 - 1) as usize),
+            0 => bad[random.below(320)] ^= 1 << random.below(8),
+            1 => bad[*random.pick(&used)] ^= 1 << random.below(8),
+            _ => bad.truncate(1 + random.below(good.len() - 1)),
         }
         std::fs::write(&path, &bad).unwrap();
         match count(dir.path(), &master).await {
@@ -97,13 +97,13 @@ async fn a_changed_backup_is_refused() {
     assert!(matches!(backup::restore(&store, &path).await, Err(BackupError::NotEmpty)));
 
     let good = std::fs::read(&path).unwrap();
-    let mut random = Random(4);
+    let mut random = Rng::new(4);
     for round in 0..300 {
         let mut bad = good.clone();
         match round % 3 {
-            0 => bad[random.below(40) as usize] ^= 1 << random.below(8),
-            1 => bad[random.below(good.len() as u64) as usize] ^= 1 << random.below(8),
-            _ => bad.truncate(random.below(good.len() as u64) as usize),
+            0 => bad[random.below(40)] ^= 1 << random.below(8),
+            1 => bad[random.below(good.len())] ^= 1 << random.below(8),
+            _ => bad.truncate(random.below(good.len())),
         }
         std::fs::write(&path, &bad).unwrap();
         let empty = MemoryStore::default();

@@ -3,11 +3,11 @@
 //! A test starts its own executable with a variable that says what to do, reads what it says to have done,
 //! and kills it.
 
-use crate::random::Random;
 use crate::{Note, folder, kinds};
 use modmill_server::master_key::MasterKey;
 use modmill_server::records::{Changes, Records, RecordsError, reseal};
 use modmill_server::store::{EmbeddedStore, Store};
+use modmill_testing::rng::Rng;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -42,7 +42,7 @@ fn say(text: &str) {
 }
 
 /// Runs the test `name` of this executable in `dir`, kills it at a random moment, and returns what it said.
-fn run_and_kill(name: &str, dir: &Path, random: &mut Random) -> Vec<String> {
+fn run_and_kill(name: &str, dir: &Path, random: &mut Rng) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([name, "--exact", "--nocapture"])
         .env(DIR, dir)
@@ -75,7 +75,7 @@ fn what_was_acknowledged_is_there() {
         return runtime.block_on(commit_forever(Path::new(&dir)));
     }
     let mut dir = folder();
-    let mut random = Random(1);
+    let mut random = Rng::new(1);
     let (mut acknowledged, mut commits) = (BTreeSet::new(), 0);
     for kill in 0..kills() {
         if kill % 10 == 9 {
@@ -132,7 +132,7 @@ fn a_killed_reseal_leaves_the_old_seals_or_the_new_ones() {
     };
     runtime.block_on(records.change(put)).unwrap();
     drop(records);
-    let mut random = Random(2);
+    let mut random = Rng::new(2);
     let (mut seals, mut opened) = (0, [0, 0]);
     for kill in 0..kills() {
         let name = "kill::a_killed_reseal_leaves_the_old_seals_or_the_new_ones";

@@ -6,7 +6,6 @@ mod kill;
 mod model;
 mod postgres;
 mod proxy;
-mod random;
 mod replicas;
 mod restore;
 mod secrets;

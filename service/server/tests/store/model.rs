@@ -1,8 +1,8 @@
 //! Random commits have the same effect on every store.
 
 use crate::postgres::Database;
-use crate::random::Random;
 use modmill_server::store::{Change, EmbeddedStore, MemoryStore, Row, Store, Write};
+use modmill_testing::rng::Rng;
 
 /// The rows in one order, without those that were deleted before the commit `opened`.
 fn sorted(mut rows: Vec<Row>, opened: u64) -> Vec<Row> {
@@ -11,20 +11,23 @@ fn sorted(mut rows: Vec<Row>, opened: u64) -> Vec<Row> {
     rows
 }
 
-async fn random_change(random: &mut Random, model: &MemoryStore) -> Change {
-    let kind = ["one", "two"][random.below(2) as usize].to_owned();
-    let id = ["", "a", "A", "b\u{e9}", "long".repeat(50).as_str()][random.below(5) as usize].to_owned();
+async fn random_change(random: &mut Rng, model: &MemoryStore) -> Change {
+    let kind = random.pick(&["one", "two"]).to_string();
+    let id = ["", "a", "A", "b\u{e9}", "long".repeat(50).as_str()][random.below(5)].to_owned();
     let rows = model.changes(0).await.unwrap().0;
     let held = rows.into_iter().find(|row| row.kind == kind && row.id == id && row.body.is_some());
     let expected = match random.below(20) {
         0 => None,
-        1 => Some(random.below(50)),
+        1 => Some(random.below(50) as u64),
         _ => held.map(|row| row.version),
     };
     let write = match random.below(5) {
         0 => Write::Keep,
         1 => Write::Delete,
-        _ => Write::Put((0..random.below(6000)).map(|_| random.next() as u8).collect()),
+        _ => {
+            let length = random.below(6000);
+            Write::Put(random.bytes(length))
+        }
     };
     Change { kind, id, expected, write }
 }
@@ -32,7 +35,7 @@ async fn random_change(random: &mut Random, model: &MemoryStore) -> Change {
 /// `again` opens the store a second time.
 async fn like_the_model<S: Store>(mut store: S, commits: usize, mut again: impl AsyncFnMut(S) -> S) {
     let model = MemoryStore::default();
-    let mut random = Random(17);
+    let mut random = Rng::new(17);
     let mut opened = 0;
     for round in 0..commits {
         let mut changes = Vec::new();
@@ -40,10 +43,10 @@ async fn like_the_model<S: Store>(mut store: S, commits: usize, mut again: impl 
             changes.push(random_change(&mut random, &model).await);
         }
         let last = model.changes(0).await.unwrap().1;
-        let expected = [None, None, Some(last), Some(last + 1)][random.below(4) as usize];
+        let expected = [None, None, Some(last), Some(last + 1)][random.below(4)];
         let answer = model.commit_if(expected, changes.clone()).await;
         assert_eq!(store.commit_if(expected, changes).await, answer, "commit {round}");
-        let since = random.below(last + 3);
+        let since = random.below(last as usize + 3) as u64;
         let (rows, number) = model.changes(since).await.unwrap();
         let (found, found_number) = store.changes(since).await.unwrap();
         let (found, rows) = (sorted(found, opened), sorted(rows, opened));

@@ -1,7 +1,8 @@
 //! Plans against a scheme with noise that never lets an unsafe bit be used.
 
-use super::blocks::tests::{Random, mask};
+use super::blocks::tests::mask;
 use super::*;
+use modmill_testing::rng::Rng;
 use std::cell::{Cell, RefCell};
 
 /// A bit in the clear with the noise that it would have.
@@ -129,9 +130,9 @@ fn bits(number: u64, width: usize) -> Vec<bool> {
 /// in the clear.
 fn check(text: &str, widths: &[(&str, usize)], scheme: &Mock, instances: usize) -> Plan {
     let circuit = Expression::parse(text).unwrap().circuit(widths).unwrap();
-    let mut random = Random(3);
+    let mut random = Rng::new(3);
     let clear: Vec<Vec<bool>> = (widths.iter())
-        .map(|&(_, width)| (0..instances).flat_map(|_| bits(random.next() & mask(width), width)).collect())
+        .map(|&(_, width)| (0..instances).flat_map(|_| bits(random.word() & mask(width), width)).collect())
         .collect();
     let encrypted: Vec<Noisy> = clear.iter().map(|bits| scheme.encrypt(bits)).collect();
     let inputs: Vec<&Noisy> = encrypted.iter().collect();

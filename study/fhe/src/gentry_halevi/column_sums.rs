@@ -157,6 +157,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use modmill_testing::rng::Rng;
 
     /// The circuit modulo 2.
     fn run(circuit: &ColumnSums, mut numbers: Vec<bool>) -> bool {
@@ -182,16 +183,11 @@ mod tests {
     fn sums_are_rounded_and_taken_modulo_two() {
         for (s, p) in [(3, 2), (7, 3), (15, 4), (31, 5)] {
             let circuit = ColumnSums::new(s, p);
-            let mut state = 1u64;
+            let mut rng = Rng::new(1);
             for trial in 0..500 {
                 let summands: Vec<u64> = (0..s)
-                    .map(|_| {
-                        state = state
-                            .wrapping_mul(6_364_136_223_846_793_005)
-                            .wrapping_add(1_442_695_040_888_963_407);
-                        // Extremes first.
-                        [0, (2 << p) - 1, state >> 40][trial.min(2)] & ((2 << p) - 1)
-                    })
+                    // Extremes first.
+                    .map(|_| [0, (2 << p) - 1, rng.word()][trial.min(2)] & ((2 << p) - 1))
                     .collect();
                 let bits =
                     summands.iter().flat_map(|z| (0..=p).map(move |k| z >> (p - k) & 1 == 1)).collect();

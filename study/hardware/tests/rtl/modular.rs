@@ -3,7 +3,7 @@
 use crate::simulator::{Define, Simulation};
 use crate::sources::{Mutant, mutated};
 use crate::tools::{Tools, scratch, table, workspace};
-use crate::vectors::Random;
+use fastrand::Rng;
 use modmill_hardware::{Form, ModularMultiplier, ModularProduct};
 use num_bigint::BigUint;
 use std::fmt::Write;
@@ -72,8 +72,8 @@ fn number(limbs: &[u64]) -> BigUint {
 fn script(digit_bits: u32) -> Script {
     let bits = 512 * digit_bits as usize;
     let r = BigUint::from(1_u32) << bits;
-    let mut random = Random::new(29);
-    let mut draw = || BigUint::new((0..bits / 32).map(|_| random.next() as u32).collect());
+    let mut random = Rng::with_seed(29);
+    let mut draw = || BigUint::new((0..bits / 32).map(|_| random.u32(..)).collect());
     let modulus = draw() | BigUint::from(1_u32) | (&r >> 1_u32);
     let mut machine = ModularMultiplier::new(digit_bits, &modulus.to_u64_digits()).expect("a modulus");
     let mut script = Script { digit_bits: digit_bits as usize, ..Script::default() };
@@ -141,10 +141,10 @@ fn verilated(tools: &Tools, digit_bits: u32, embedded: u32, mutant: Option<Mutan
 /// if all agree.
 fn agrees(simulation: &Simulation, digit_bits: u32, open: bool, folder: &Path) -> bool {
     let script = script(digit_bits);
-    let mut random = Random::new(31);
+    let mut random = Rng::with_seed(31);
     let ports: String = match open {
         true => "3\n".to_owned(),
-        false => (0..997).map(|_| format!("{}\n", random.next() & 3)).collect(),
+        false => (0..997).map(|_| format!("{}\n", random.u64(..) & 3)).collect(),
     };
     let write = |name: &str, text: &str| {
         let path = folder.join(name);

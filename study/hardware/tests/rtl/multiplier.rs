@@ -3,7 +3,7 @@
 use crate::simulator::{Define, Simulation};
 use crate::sources::{MULTIPLIER, Mutant, files};
 use crate::tools::{Tools, scratch, table};
-use crate::vectors::Random;
+use fastrand::Rng;
 use modmill_hardware::{Design, Multiplier, Ports};
 use num_bigint::BigUint;
 use std::fmt::Write;
@@ -22,10 +22,10 @@ fn design(stages: u32) -> Design {
 
 /// Operands that reach every carry, and random ones.
 fn operands(bits: usize, products: usize, seed: u64) -> Vec<[BigUint; 2]> {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let ones = (BigUint::from(1_u32) << bits) - 1_u32;
     let mut draw = || {
-        let words = (0..bits / 32).map(|_| random.next() as u32).collect();
+        let words = (0..bits / 32).map(|_| random.u32(..)).collect();
         BigUint::new(words)
     };
     (0..products)
@@ -41,8 +41,8 @@ fn operands(bits: usize, products: usize, seed: u64) -> Vec<[BigUint; 2]> {
 
 /// The events at the ports in each cycle: always open, or open at random.
 fn ports(open: bool) -> Vec<Ports> {
-    let mut random = Random::new(5);
-    let mut often = || !random.next().is_multiple_of(4);
+    let mut random = Rng::with_seed(5);
+    let mut often = || !random.u64(..).is_multiple_of(4);
     match open {
         true => vec![Ports::OPEN],
         false => (0..997).map(|_| Ports { valid: [often(), often()], ready: often() }).collect(),

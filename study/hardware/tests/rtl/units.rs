@@ -3,7 +3,8 @@
 use crate::simulator::{Define, Simulation};
 use crate::sources::{Mutant, UNITS, files};
 use crate::tools::{Tools, scratch, table};
-use crate::vectors::{Random, hard_word, hex, plus, power, times};
+use crate::vectors::{hard_word, hex, plus, power, times};
+use fastrand::Rng;
 use std::fmt::Write;
 
 const P: u64 = 0xFFFF_FFFF_0000_0001;
@@ -17,7 +18,7 @@ pub(crate) struct Unit {
     /// Vectors for Icarus, which takes some milliseconds for each one of the long units.
     pub(crate) vectors: usize,
     /// A line of the file of vectors: the input and the right output.
-    vector: fn(&mut Random) -> (Vec<u64>, Vec<u64>),
+    vector: fn(&mut Rng) -> (Vec<u64>, Vec<u64>),
     mutant: Mutant,
 }
 
@@ -27,7 +28,7 @@ fn transform(x: &[u64], sign: u64) -> Vec<u64> {
     (0..16).map(|k| (0..16).fold(0, |sum, n| plus(sum, term(k, n)))).collect()
 }
 
-fn sixteen(random: &mut Random) -> Vec<u64> {
+fn sixteen(random: &mut Rng) -> Vec<u64> {
     (0..16).map(|_| hard_word(random)).collect()
 }
 
@@ -58,7 +59,7 @@ pub(crate) const UNIT_TESTS: [Unit; 6] = [
         // The direction of all lanes goes with the data.
         vector: |random| {
             let mut x = sixteen(random);
-            let inverse = random.next() & 1;
+            let inverse = random.u64(..) & 1;
             let y = transform(&x, if inverse == 1 { 15 } else { 1 });
             x.push(inverse);
             (x, y)
@@ -99,7 +100,7 @@ pub(crate) const UNIT_TESTS: [Unit; 6] = [
         vectors: 2000,
         vector: |random| {
             let mut x: Vec<_> = (0..4).map(|_| hard_word(random)).collect();
-            x.push(random.next() & 1);
+            x.push(random.u64(..) & 1);
             let y = x.iter().fold(P - 1, |sum, &word| plus(sum, word % P));
             (x, vec![y])
         },
@@ -117,7 +118,7 @@ pub(crate) const UNIT_TESTS: [Unit; 6] = [
         depth: 5,
         vectors: 2000,
         vector: |random| {
-            let (exponent, extra, scale) = (random.next() % 65536, random.next() % 192, random.next() & 1);
+            let (exponent, extra, scale) = (random.u64(..) % 65536, random.u64(..) % 192, random.u64(..) & 1);
             let root = 0xDC92_18A8_6D10_F3A3;
             let low = power(root, exponent % 1024);
             let y = if scale == 1 { times(low, power(2, extra)) } else { power(root, exponent) };
@@ -131,7 +132,7 @@ pub(crate) const UNIT_TESTS: [Unit; 6] = [
     },
 ];
 
-fn product(random: &mut Random) -> (Vec<u64>, Vec<u64>) {
+fn product(random: &mut Rng) -> (Vec<u64>, Vec<u64>) {
     let (a, b) = (hard_word(random), hard_word(random));
     (vec![b, a], vec![times(a % P, b % P)])
 }
@@ -154,7 +155,7 @@ impl Unit {
 
     /// A file of `count` vectors.
     pub(crate) fn write_vectors(&self, count: usize, folder: &std::path::Path) -> String {
-        let mut random = Random::new(self.module.len() as u64);
+        let mut random = Rng::with_seed(self.module.len() as u64);
         let mut text = String::new();
         for _ in 0..count {
             let (x, y) = (self.vector)(&mut random);
@@ -221,7 +222,7 @@ fn units_are_right_on_many_vectors() {
 /// The formulas of these tests agree with the model.
 #[test]
 fn the_model_transforms_alike() {
-    let mut random = Random::new(3);
+    let mut random = Rng::with_seed(3);
     for _ in 0..50 {
         let x = sixteen(&mut random).iter().map(|&word| word % P).collect::<Vec<_>>();
         let fixed: [u64; 16] = x.clone().try_into().expect("16 words");

@@ -1,30 +1,15 @@
 //! Random and hard words, and arithmetic modulo `p = 2^64 - 2^32 + 1` by division.
 
+use fastrand::Rng;
 use std::fmt::Write;
 
 const P: u64 = 0xFFFF_FFFF_0000_0001;
 
-/// A repeatable source of random words (SplitMix64).
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-}
-
 /// A word that is hard as often as it is random: ends of ranges, words around p, long runs of equal bits. Not
 /// always below p.
-pub(crate) fn hard_word(random: &mut Random) -> u64 {
-    let word = random.next();
-    match random.next() % 10 {
+pub(crate) fn hard_word(random: &mut Rng) -> u64 {
+    let word = random.u64(..);
+    match random.u64(..) % 10 {
         0 => 0,
         1 => u64::MAX,
         2 => P - 1 - word % 3,

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use modmill::hex;
 use modmill::number::bit_length;
+use modmill_testing::rng::Rng;
 
 /// Reads a number of hexadecimal digits, or `@FILE`: the file that holds one.
 pub(super) fn read_number(option: &str, text: &str) -> Result<Vec<u64>, Failure> {
@@ -37,21 +38,9 @@ pub(super) fn parse_clock(text: &str) -> Result<f64, String> {
     if clock.is_finite() && clock > 0.0 { Ok(clock) } else { Err("must be positive".to_owned()) }
 }
 
-/// A number of exactly `bits` bits, the same for the same seed (splitmix64).
+/// A number of exactly `bits` bits, the same for the same seed.
 pub(super) fn random_number(bits: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    };
-    let mut limbs: Vec<u64> = (0..bits.div_ceil(64)).map(|_| next()).collect();
-    let top = (bits - 1) % 64;
-    if let Some(last) = limbs.last_mut() {
-        *last = *last & (u64::MAX >> (63 - top)) | 1 << top;
-    }
-    limbs
+    Rng::new(seed).exact(bits).to_u64_digits()
 }
 
 /// A long number as its ends, for reading.

@@ -10,6 +10,7 @@
 use super::tile::{V, for_rows, high, low, plus, unroll, zero};
 use crate::isa::Ifma as Token;
 use crate::kernel::Kernel;
+use crate::lanes::Lanes;
 use crate::rows::Rows;
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa};
@@ -37,9 +38,12 @@ pub(crate) struct Pair {
     negated_inverse: Rows,
 }
 
-impl Kernel for Pair {
+impl Lanes for Pair {
     const LANES: usize = LANES;
     const WIDTH: u32 = WIDTH;
+}
+
+impl Kernel for Pair {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
     const ISA: Isa = Isa::Avx512;

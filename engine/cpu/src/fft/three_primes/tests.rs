@@ -263,14 +263,14 @@ fn check_joined<A: Bounded>(token: A::Token, first: usize, random: &mut Random) 
 fn check<A: Bounded>(token: A::Token) {
     for (field, &p) in PRIMES.iter().enumerate() {
         let c = A::new(token, p);
-        let mut bench = Bench { c, p: p.into(), field, random: Random(71 + field as u64) };
+        let mut bench = Bench { c, p: p.into(), field, random: Random::new(71 + field as u64) };
         for _ in 0..300 {
             bench.steps();
             bench.residues();
             bench.points();
         }
     }
-    let mut random = Random(79);
+    let mut random = Random::new(79);
     for first in [0, COUNT] {
         for _ in 0..300 {
             check_joined::<A>(token, first, &mut random);

@@ -75,7 +75,7 @@ fn no_number_has_an_inverse_modulo_zero() {
 
 #[test]
 fn every_length_around_the_thresholds() {
-    let mut random = Random(47);
+    let mut random = Random::new(47);
     let multiplier = *Multiplier::detect(None).last().unwrap();
     let t = half::THRESHOLD;
     for n in (1..12).chain([t / 2, t - 1, t, t + 1, 2 * t - 1, 2 * t, 2 * t + 1, 500]) {
@@ -104,7 +104,7 @@ fn every_length_around_the_thresholds() {
 #[test]
 fn lehmer_stops_above_the_floor() {
     let multiplier = Multiplier::detect(None)[0];
-    let mut random = Random(59);
+    let mut random = Random::new(59);
     let mut power = vec![0; 9];
     power[8] = 1;
     let mut close = vec![u64::MAX; 9];
@@ -135,7 +135,7 @@ fn lehmer_stops_above_the_floor() {
 #[test]
 fn short_numbers_of_every_length() {
     let multiplier = Multiplier::detect(None)[0];
-    let mut random = Random(61);
+    let mut random = Random::new(61);
     for bits in (1usize..200).chain([247, 248, 249, 310, 511, 512, 1023, 1025, 2047, 2049, 4096, 8191]) {
         for other in [1, 2, 61, 62, 63, 64, bits / 2 + 1, bits.saturating_sub(64).max(1), bits, bits + 1] {
             let (a, b) = (random.bits(bits), random.bits(other));
@@ -198,7 +198,7 @@ fn fibonacci_numbers() {
 /// Numbers that are long enough for transforms, with a known divisor.
 #[test]
 fn long_numbers_with_a_known_divisor() {
-    let mut random = Random(53);
+    let mut random = Random::new(53);
     for multiplier in Multiplier::detect(None) {
         let (a, b, mut g) = (random.limbs(3000), random.limbs(2500), random.limbs(700));
         g[0] |= 1;

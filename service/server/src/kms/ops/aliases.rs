@@ -77,7 +77,7 @@ pub(in crate::kms) async fn create(call: &Call, request: Request) -> Result<Enco
 
 /// The key of an alias, if the operation is allowed with it.
 fn current(call: &Call, name: &str) -> Result<Key, KmsError> {
-    let key = find(&call.service, name, Names::All)?;
+    let key = find(&call.service.settings, &call.service.records, name, Names::All)?;
     call.note_key(&key.record.id);
     call.allow(&key, call.operation, Facts::default())?;
     Ok(key)

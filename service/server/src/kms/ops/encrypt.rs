@@ -139,7 +139,7 @@ fn source(
             "IncorrectKeyException",
             "The key ID in the request does not identify a CMK that can perform this operation.",
         )),
-        None => names::find(&call.service, &id, Names::Keys).map_err(|_| {
+        None => names::find(&call.service.settings, &call.service.records, &id, Names::Keys).map_err(|_| {
             let message = "The ciphertext refers to a customer master key that does not exist, does not exist in this \
                            region, or you are not allowed to access.";
             KmsError::new("AccessDeniedException", message)

@@ -278,7 +278,7 @@ pub(in crate::kms) async fn retire(call: &Call, request: EndRequest) -> Result<E
             find(call, &key, request.grant_id.as_deref())?
         }
     };
-    let key = names::find(&call.service, &grant.key_id, Names::Keys)?;
+    let key = names::find(&call.service.settings, &call.service.records, &grant.key_id, Names::Keys)?;
     call.note_key(&key.record.id);
     let own = grant.retiring.as_deref() == Some(&call.arn)
         || grant.grantee == call.arn && grant.operations.contains("RetireGrant");

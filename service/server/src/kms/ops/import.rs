@@ -136,7 +136,11 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
         name => fields::not_in_list(name, "wrappingKeySpec", &specs),
     })?;
     let pair = Material::of_rsa(
-        &call.service.generator.rsa(&call.service, &call.principal, bits, call.deadline).await?,
+        &call
+            .service
+            .generator
+            .rsa(call.service.batcher.engine(), &call.principal, bits, call.deadline)
+            .await?,
     )?;
     let token = SecretBytes::random(TOKEN)?;
     call.note("wrapping", wrapping.name());

@@ -15,7 +15,11 @@ impl Material {
     pub(super) async fn generate(call: &Call, spec: Spec) -> Result<Self, KmsError> {
         match spec.rsa_bits() {
             Some(bits) => Self::of_rsa(
-                &call.service.generator.rsa(&call.service, &call.principal, bits, call.deadline).await?,
+                &call
+                    .service
+                    .generator
+                    .rsa(call.service.batcher.engine(), &call.principal, bits, call.deadline)
+                    .await?,
             ),
             None => Self::of_symmetric(SecretBytes::random(32)?),
         }

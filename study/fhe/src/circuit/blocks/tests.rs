@@ -1,20 +1,7 @@
 //! Every block against integers: all inputs of small widths, random ones of large widths.
 
 use crate::circuit::{Builder, Circuit, Word};
-
-/// Numbers that are the same in every run.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 ^ self.0 >> 29).rotate_left(17)
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
+use modmill_testing::rng::Rng;
 
 pub(crate) fn mask(width: usize) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
@@ -57,12 +44,12 @@ fn check(
             );
         }
     }
-    let mut random = Random(1);
+    let mut random = Rng::new(1);
     for _ in 0..30 {
-        let widths = [(); 2].map(|()| 1 + random.below(large as u64) as usize);
+        let widths = [(); 2].map(|()| 1 + random.below(large));
         let circuit = binary(widths, &block);
         for _ in 0..20 {
-            let [a, b] = widths.map(|width| random.next() & mask(width));
+            let [a, b] = widths.map(|width| random.word() & mask(width));
             // Equal numbers and long carries are rare among random ones.
             for (a, b) in [(a, b), (a, a & mask(widths[1])), (a, !a & mask(widths[1])), (mask(widths[0]), 1)]
             {
@@ -143,7 +130,7 @@ fn counts() {
     let word = builder.input("v", 1000);
     let count = builder.count(&word);
     let circuit = builder.finish(count);
-    let mut random = Random(5);
+    let mut random = Rng::new(5);
     let votes: Vec<bool> = (0..1000).map(|_| random.below(3) == 0).collect();
     let answer = circuit.compute(&votes).unwrap();
     let number = answer.iter().rev().fold(0, |sum, &bit| 2 * sum + usize::from(bit));
@@ -153,9 +140,9 @@ fn counts() {
 
 #[test]
 fn tables() {
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     for (index_width, entries) in [(0, 1), (1, 2), (3, 8), (3, 5), (5, 5), (6, 64), (2, 9), (4, 0)] {
-        let entries: Vec<u64> = (0..entries).map(|_| random.below(1 << 10)).collect();
+        let entries: Vec<u64> = (0..entries).map(|_| random.below(1 << 10) as u64).collect();
         let mut builder = Builder::new();
         let index = builder.input("index", index_width);
         let entry = builder.table(&index, &entries, 10);

@@ -2,7 +2,8 @@
 
 use super::Expression;
 use crate::circuit::Reason;
-use crate::circuit::blocks::tests::{Random, compute, mask};
+use crate::circuit::blocks::tests::{compute, mask};
+use modmill_testing::rng::Rng;
 use std::rc::Rc;
 
 const INPUTS: [(&str, usize); 4] = [("a", 5), ("b", 8), ("c", 1), ("wide", 12)];
@@ -18,13 +19,13 @@ struct Meaning {
 }
 
 /// A random expression, written with all its brackets. Widths stay below 64 bits.
-fn random(random_numbers: &mut Random, levels: usize) -> Meaning {
+fn random(random_numbers: &mut Rng, levels: usize) -> Meaning {
     if levels == 0 || random_numbers.below(6) == 0 {
-        let place = random_numbers.below(6) as usize;
+        let place = random_numbers.below(6);
         if let Some(&(name, width)) = INPUTS.get(place) {
             return Meaning { text: name.to_owned(), width, value: Rc::new(move |inputs| inputs[place]) };
         }
-        let number = random_numbers.below(300);
+        let number = random_numbers.below(300) as u64;
         let text = match random_numbers.below(3) {
             0 => format!("{number}"),
             1 => format!("0x{number:X}"),
@@ -100,13 +101,13 @@ fn random(random_numbers: &mut Random, levels: usize) -> Meaning {
 
 #[test]
 fn random_expressions_mean_what_they_say() {
-    let mut numbers = Random(11);
+    let mut numbers = Rng::new(11);
     for levels in (1..=4).cycle().take(400) {
         let meaning = random(&mut numbers, levels);
         let circuit = Expression::parse(&meaning.text).unwrap().circuit(&INPUTS).unwrap();
         assert_eq!(circuit.output().width(), meaning.width, "{}", meaning.text);
         for _ in 0..10 {
-            let inputs = INPUTS.map(|(_, width)| numbers.next() & mask(width));
+            let inputs = INPUTS.map(|(_, width)| numbers.word() & mask(width));
             assert_eq!(
                 compute(&circuit, &inputs),
                 (meaning.value)(&inputs),
@@ -214,11 +215,11 @@ fn any_text_is_answered() {
         "a", "b", "c", "wide", "0", "7", "0x1F", "~", "!", "*", "+", "-", "<<", ">>", "<", "<=", "==", "!=",
         "&", "^", "|", "?", ":", "(", ")", ",", "count(", "max(", "table(", " ", "$", "é",
     ];
-    let mut numbers = Random(23);
+    let mut numbers = Rng::new(23);
     let mut compiled = 0;
     for _ in 0..20_000 {
         let length = 1 + numbers.below(9);
-        let text: String = (0..length).map(|_| words[numbers.below(words.len() as u64) as usize]).collect();
+        let text: String = (0..length).map(|_| *numbers.pick(&words)).collect();
         match Expression::parse(&text).and_then(|expression| expression.circuit(&INPUTS)) {
             Ok(_) => compiled += 1,
             Err(error) => assert!(error.position <= text.chars().count(), "{error}"),

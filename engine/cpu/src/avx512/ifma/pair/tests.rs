@@ -32,7 +32,7 @@ fn numbers(bits: usize, random: &mut Random) -> Vec<BigUint> {
 #[test]
 fn products_and_squares_are_right_and_in_range() {
     let Some(token) = detect_ifma() else { return };
-    let mut random = Random(31);
+    let mut random = Random::new(31);
     for digits in 1..=DIGITS * MOST {
         let bits = digits * WIDTH as usize;
         let r = BigUint::from(1u8) << bits;
@@ -78,7 +78,7 @@ fn carries_run_through_all_digits() {
             assert_eq!(number(&out, lane), sum % modulus, "{words:x?}, lane {lane}");
         }
     }
-    let mut random = Random(32);
+    let mut random = Random::new(32);
     for _ in 0..20_000 {
         // Mostly digits of ones, among them some that carry and some that stop a carry.
         let word = |random: &mut Random| match random.below(24) {
@@ -100,7 +100,7 @@ fn carries_run_through_all_digits() {
 fn powers_with_every_window() {
     let Some(token) = detect_ifma() else { return };
     const EXPONENT: usize = 70;
-    let mut random = Random(33);
+    let mut random = Random::new(33);
     for (bits, window) in [(64, 1), (200, 2), (521, 3), (1024, 4), (1024, 5), (1536, 5), (2048, 6), (2400, 7)]
     {
         let count = usize::div_ceil(bits, 64);
