@@ -83,7 +83,7 @@ pub use modmill_cpu::MAX_THREADS;
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};
 pub use octets::Offloaded;
-pub use place::{Device, Host, Place, To};
+pub use place::{Device, Holds, Host, Place, To};
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
 pub use residue_matrix::{Placement, ResidueMatrix};

@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::backends::Backends;
 use crate::call::Call;
-use modmill_core::{Batch, Error, Resident, Watch};
+use modmill_core::{Batch, Error, Operand, Resident, Watch};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -21,6 +21,43 @@ pub trait Place: Sized + private::Sealed {
     /// Computes a call and puts the answers in this place.
     #[doc(hidden)]
     fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<Self::Numbers, Error>;
+}
+
+/// A place that holds its answers, so that they are operands of the next operation. A formula over such places is
+/// written once. On a device its intermediate results need no trip to the host.
+///
+/// ```
+/// use modmill::{Batch, Engine, Error, Holds, Modulus, Operand};
+///
+/// /// `a b + a` modulo N.
+/// fn formula<P: Holds>(
+///     engine: &Engine<P>,
+///     a: Operand<'_>,
+///     b: Operand<'_>,
+///     modulus: &Modulus,
+/// ) -> Result<Batch, Error> {
+///     let products = engine.mul_mod(a, b, modulus)?;
+///     let sums = engine.add(P::operand(&products), a)?;
+///     P::to_host(engine.reduce(P::operand(&sums), modulus)?, modulus.bits())
+/// }
+///
+/// let (engine, modulus) = (Engine::new()?, Modulus::from_hex("fffffffb")?);
+/// let (a, b) = (Batch::from_hex(["3"])?, Batch::from_hex(["5"])?);
+/// assert_eq!(formula(&engine, (&a).into(), (&b).into(), &modulus)?.as_limbs(), [18]);
+/// assert_eq!(formula(&engine.on_device(), (&a).into(), (&b).into(), &modulus)?.as_limbs(), [18]);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Holds: Place {
+    /// Answers as an operand of the next operation.
+    fn operand(numbers: &Self::Numbers) -> Operand<'_>;
+
+    /// Numbers that are known to fit `bits` bits, with that width. The host keeps their declared width, because a
+    /// narrower one takes a copy.
+    #[must_use]
+    fn narrowed(numbers: Self::Numbers, bits: usize) -> Self::Numbers;
+
+    /// The numbers in the memory of the host, with a width of `bits` bits, which they are known to fit.
+    fn to_host(numbers: Self::Numbers, bits: usize) -> Result<Batch, Error>;
 }
 
 /// The engine's own place: every answer is a new [`Batch`].
@@ -62,6 +99,34 @@ impl Place for Device<'_> {
 
     fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<Resident, Error> {
         engine.place.home.to_device(call)
+    }
+}
+
+impl Holds for Host {
+    fn operand(numbers: &Batch) -> Operand<'_> {
+        numbers.into()
+    }
+
+    fn narrowed(numbers: Batch, _bits: usize) -> Batch {
+        numbers
+    }
+
+    fn to_host(numbers: Batch, bits: usize) -> Result<Batch, Error> {
+        if numbers.bits() == bits { Ok(numbers) } else { numbers.resized(bits) }
+    }
+}
+
+impl Holds for Device<'_> {
+    fn operand(numbers: &Resident) -> Operand<'_> {
+        numbers.into()
+    }
+
+    fn narrowed(numbers: Resident, bits: usize) -> Resident {
+        numbers.narrowed(bits)
+    }
+
+    fn to_host(numbers: Resident, bits: usize) -> Result<Batch, Error> {
+        numbers.narrowed(bits).download()
     }
 }
 

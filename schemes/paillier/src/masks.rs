@@ -15,12 +15,11 @@
 //! `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the values 1 to `p - 1`. The same
 //! holds modulo `q^2`.
 
-use crate::chain::Chain;
 use crate::key::{Factor, Unmasking, fixed_base};
-use crate::rows::{exponent, halved, resized};
+use crate::rows::{exponent, halved};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Modulus, Operand, Public};
+use modmill::{Batch, Engine, Holds, Host, Modulus, Operand, Public};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -131,7 +130,7 @@ impl Paillier<'_> {
         let order = halved(&short.exponent);
         // A watch counts the powers, which take the time.
         let rests = self.engine.unwatched().reduce(exponents, &Modulus::new(&order)?)?;
-        let mut reduced = resized(&rests, short.bits)?;
+        let mut reduced = rests.resized(short.bits)?;
         let mut summand = Number::new(vec![0; order.len()]);
         for (index, exponent) in exponents.iter().enumerate() {
             let row = reduced.get_mut(index);
@@ -166,7 +165,7 @@ impl Paillier<'_> {
     /// The masks with given rests modulo `p^2` and `q^2`.
     fn owner_masks_of(&self, key: &PrivateKey, modulo_p: &Batch, modulo_q: &Batch) -> Result<Masks, Error> {
         let values = key.squares().join(self.engine, modulo_p, modulo_q)?;
-        let values = <Engine as Chain>::to_host(values, key.public_key().square().bits())?;
+        let values = Host::to_host(values, key.public_key().square().bits())?;
         Ok(Masks { key: key.public_key().clone(), values })
     }
 
@@ -214,6 +213,6 @@ fn short_exponents(key: &PublicKey, exponents: &Batch) -> Result<Batch, Error> {
         Some(index) => {
             Err(Error::OutOfRange { what: "the exponents", index, range: "as short as the key's exponents" })
         }
-        None => Ok(resized(exponents, bits)?),
+        None => Ok(exponents.resized(bits)?),
     }
 }
