@@ -9,12 +9,8 @@
 //! engine's choice: `MODMILL_CPU` limits the instruction set, and `MODMILL_BACKEND=cuda` takes a GPU, without
 //! falling back to the CPU.
 
-<<<<<<< HEAD
 use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, Public, TRANSFORM_MAX_BITS};
-=======
-use modmill::{Backend, Batch, Engine, Family, Modulus, Operand, TRANSFORM_MAX_BITS};
 use modmill_testing::rng::Rng;
->>>>>>> main
 use std::time::Instant;
 
 /// The lengths of factors, of which the last has the longest square.

@@ -1,12 +1,8 @@
 //! Long numbers through the engine: divisors, cofactors, inverses, powers, prepared factors.
 
-<<<<<<< HEAD
 use modmill::{Batch, Engine, Error, Family, Isa, ItemErrorKind, Modulus, Op, Operand, Public};
-=======
-use modmill::{Batch, Engine, Error, Family, Isa, ItemErrorKind, Modulus, Op, Operand};
 use modmill_testing::oracle::number as big;
 use modmill_testing::rng::Rng;
->>>>>>> main
 use num_bigint::BigUint;
 
 /// A pseudorandom number of `limbs` limbs that depends on `seed` alone.
