@@ -418,8 +418,8 @@ fn products_are_plain_or_reduced() {
     let (mut input, mut expected) = (String::new(), Vec::new());
     for item in 0..300 {
         let mut number = |most: usize| {
-            let digits = 1 + random.below(most);
-            digits(&mut random, digits)
+            let length = 1 + random.below(most);
+            digits(&mut random, length)
         };
         let (a, b, modulus) = (number(200), number(90), format!("{}{}", number(120), item % 3 + 1));
         let product = big(&a) * big(&b);

@@ -30,6 +30,9 @@ impl fmt::Debug for Blinded {
     }
 }
 
+/// Writes the salt of an item: the index of the item, its salt.
+type WriteSalt<'a> = dyn Fn(usize, &mut [u8]) -> Result<(), Refusal> + Sync + 'a;
+
 impl Rsa<'_> {
     /// Blinds prepared messages (RFC 9474, section 4.2), with one key or a key for each message. Salts and
     /// blinding factors are drawn.
@@ -79,7 +82,7 @@ impl Rsa<'_> {
         keys: Keys<'_, PublicKey>,
         scheme: BlindScheme,
         prepared: &dyn Strings,
-        write_salt: &(dyn Fn(usize, &mut [u8]) -> Result<(), Refusal> + Sync),
+        write_salt: &WriteSalt<'_>,
         write_factor: &Encode<'_, PublicKey>,
     ) -> Result<Answers<Blinded>, Error> {
         let (engine, pss) = (self.engine, scheme.pss());
