@@ -38,15 +38,15 @@ use std::sync::Arc;
 /// | [`multi_pow`](Engine::multi_pow) | products of several powers, with the squarings of one | as `pow` |
 /// | [`product_mod`](Engine::product_mod), [`products_mod`](Engine::products_mod), [`sum_mod`](Engine::sum_mod), [`sum_products`](Engine::sum_products) | a column, or groups of it, multiplied or added up modulo one number | declared widths |
 /// | [`product_of_powers`](Engine::product_of_powers) | the product of `base^exponent` over a column | as `pow` |
-/// | [`random_below`](Engine::random_below), [`random_nonzero_below`](Engine::random_nonzero_below), [`random_bits`](Engine::random_bits) | random numbers by the system's generator | how many were drawn |
+/// | [`random::below`](crate::random::below), [`random::nonzero_below`](crate::random::nonzero_below), [`random::bits`](crate::random::bits) | random numbers by the system's generator | how many were drawn |
 /// | [`mul_mod`](Engine::mul_mod), [`square_mod`](Engine::square_mod) | `a b mod N`, `a^2 mod N` | declared widths |
 /// | [`reduce`](Engine::reduce) | `a mod N` | declared widths |
 /// | [`inv`](Engine::inv) | `a^-1 mod N` | declared widths up to 32768 bits, values above |
 /// | [`mul`](Engine::mul), [`square`](Engine::square) | full products and squares | declared widths |
 /// | [`prepare`](Engine::prepare), [`mul_prepared`](Engine::mul_prepared) | full products with one factor transformed once | declared widths |
 /// | [`gcd`](Engine::gcd), [`xgcd`](Engine::xgcd) | greatest common divisors, with cofactors | values |
-/// | [`miller_rabin`](Engine::miller_rabin), [`is_probable_prime`](Engine::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
-/// | [`is_mersenne_prime`](Engine::is_mersenne_prime), [`is_fermat_prime`](Engine::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
+/// | [`primality::miller_rabin`](crate::primality::miller_rabin), [`primality::is_probable_prime`](crate::primality::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
+/// | [`primality::is_mersenne_prime`](crate::primality::is_mersenne_prime), [`primality::is_fermat_prime`](crate::primality::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
 /// | [`add`](Engine::add), [`sub`](Engine::sub), [`shift_left`](Engine::shift_left), [`shift_right`](Engine::shift_right), [`less`](Engine::less), [`equal`](Engine::equal), [`select`](Engine::select), [`gather`](Engine::gather) | small steps between products | declared widths; indices are public |
 ///
 /// | place of operands and answers | by |

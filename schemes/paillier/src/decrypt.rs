@@ -40,7 +40,7 @@ use crate::lanes::{Answers, Lanes, PART, copy, in_lanes, write_rows};
 use crate::parts::{Octets, Parts};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, Engine, Holds, Operand, number};
+use modmill::{Batch, BatchView, Engine, Holds, Operand, number, random};
 use modmill_core::sync::Mutex;
 use std::ops::Range;
 
@@ -317,7 +317,7 @@ impl Paillier<'_> {
     /// The product of all numbers, each to a random power.
     fn joined(&self, key: &PrivateKey, rests: &Batch) -> Result<Batch, Error> {
         let square = key.public_key().square();
-        let exponents = self.engine.random_bits(CHECK_BITS, rests.len())?;
+        let exponents = random::bits(self.engine, CHECK_BITS, rests.len())?;
         Ok(self.engine.product_of_powers(rests, &exponents, square)?)
     }
 

@@ -11,7 +11,7 @@ use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
 use crate::parts::{Parts, write_octets};
 use crate::rows::shared;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, Device, Engine, Holds, try_vector};
+use modmill::{Batch, BatchView, Device, Engine, Holds, random, try_vector};
 use std::ops::Range;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
@@ -118,7 +118,7 @@ impl Paillier<'_> {
         plaintexts: BatchView<'_>,
         summand: &[u64],
     ) -> Result<Batch, Error> {
-        let exponents = self.engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
+        let exponents = random::bits(self.engine, key.short_exponent_bits(), plaintexts.len())?;
         self.tell("random exponents");
         let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
         self.tell("masks");

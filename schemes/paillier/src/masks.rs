@@ -19,7 +19,7 @@ use crate::key::{Factor, Unmasking, fixed_base};
 use crate::rows::{exponent, halved};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Holds, Host, Modulus, Operand, Public};
+use modmill::{Batch, Engine, Holds, Host, Modulus, Operand, Public, random};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -63,7 +63,7 @@ impl Paillier<'_> {
     pub fn masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
         match key.short_base() {
             Some(_) => {
-                let exponents = self.engine.random_bits(key.short_exponent_bits(), count)?;
+                let exponents = random::bits(self.engine, key.short_exponent_bits(), count)?;
                 self.tell("random exponents");
                 let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
                 self.tell("masks");
@@ -75,7 +75,7 @@ impl Paillier<'_> {
 
     /// Makes `count` masks `r^n mod n^2`, whatever the key.
     pub fn full_masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
-        self.full_masks_with(key, &self.engine.random_nonzero_below(key.modulus(), count)?)
+        self.full_masks_with(key, &random::nonzero_below(self.engine, key.modulus(), count)?)
     }
 
     /// The masks `r^n mod n^2` of given numbers r, which are from 1 to `n - 1`. Whoever encrypts has to draw
@@ -101,7 +101,7 @@ impl Paillier<'_> {
         let public = key.public_key();
         match public.short_base() {
             Some(_) => {
-                let exponents = self.engine.random_bits(public.short_exponent_bits(), count)?;
+                let exponents = random::bits(self.engine, public.short_exponent_bits(), count)?;
                 self.owner_short_masks_with(key, &exponents)
             }
             None => self.owner_full_masks(key, count),
@@ -143,7 +143,8 @@ impl Paillier<'_> {
 
     /// Makes `count` masks with the distribution of `r^n` with the private key, whatever the key.
     pub fn owner_full_masks(&self, key: &PrivateKey, count: usize) -> Result<Masks, Error> {
-        let [y, z] = [key.p(), key.q()].map(|factor| self.engine.random_nonzero_below(&factor.prime, count));
+        let [y, z] =
+            [key.p(), key.q()].map(|factor| random::nonzero_below(self.engine, &factor.prime, count));
         self.owner_full_masks_with(key, &y?, &z?)
     }
 

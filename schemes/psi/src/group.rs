@@ -1,6 +1,6 @@
 //! The groups.
 
-use modmill::Modulus;
+use modmill::{Modulus, primality};
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -116,7 +116,11 @@ mod tests {
             let p = group.modulus().value();
             let half: Vec<u64> = (0..p.len()).map(|i| p[i] >> 1 | p.get(i + 1).unwrap_or(&0) << 63).collect();
             let both = modmill::Batch::from_limbs(group.bits(), [p, &half[..]].concat()).unwrap();
-            assert_eq!(engine.is_probable_prime(&both, &[2, 3, 5]).unwrap(), [true, true], "{group}");
+            assert_eq!(
+                primality::is_probable_prime(&engine, &both, &[2, 3, 5]).unwrap(),
+                [true, true],
+                "{group}"
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! The choice of the path: a forced path runs, and a path that cannot be forced is reported.
 
-use modmill::{Backend, Batch, Engine, Error, Family, Isa, Op, Path, Request};
+use modmill::{Backend, Batch, Engine, Error, Family, Isa, Op, Path, Request, primality};
 use std::process::{Command, Output};
 
 const FORCE: &str = "MODMILL_CPU";
@@ -73,7 +73,7 @@ fn compute_a_little(engine: &Engine) {
     engine.mul(&numbers, &numbers).unwrap();
     engine.inv(&numbers, &moduli).unwrap();
     engine.gcd(&numbers, &moduli).unwrap();
-    engine.is_probable_prime(&numbers, &[2]).unwrap();
+    primality::is_probable_prime(&engine, &numbers, &[2]).unwrap();
 }
 
 /// The number of this process's threads if the system tells it; 0 elsewhere.

@@ -2,7 +2,7 @@
 
 use modmill::{
     Batch, Engine, Error, Family, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Modulus, Op, Operand, Public,
-    Request, TRANSFORM_MAX_BITS,
+    Request, TRANSFORM_MAX_BITS, primality,
 };
 
 fn engine() -> Engine {
@@ -39,7 +39,7 @@ fn an_empty_batch_is_an_empty_answer() {
     ] {
         assert!(answer.unwrap().is_empty());
     }
-    assert_eq!(engine.is_probable_prime(&none, &[2]), Ok(vec![]));
+    assert_eq!(primality::is_probable_prime(&engine, &none, &[2]), Ok(vec![]));
 }
 
 #[test]

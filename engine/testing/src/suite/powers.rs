@@ -5,7 +5,7 @@ use super::{Effort, Outcome, Suite};
 use crate::hard;
 use crate::oracle::{self, batch, batch_of_width, number};
 use crate::rng::Rng;
-use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, Operand, Public};
+use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, Operand, Public, random};
 use num_bigint::BigUint;
 
 pub(super) fn run(suite: &mut Suite<'_>) {
@@ -257,7 +257,7 @@ fn nothing(engine: &Engine) -> Outcome {
             expect(&[], &[BigUint::ZERO], &found.map_err(text)?)?;
         }
         expect(&[], &[], &engine.products_mod(&none, 5, &shared).map_err(text)?)?;
-        expect(&[], &[], &engine.random_below(&shared, 0).map_err(text)?)?;
+        expect(&[], &[], &random::below(&engine, &shared, 0).map_err(text)?)?;
         // Numbers of no width at all are zeros.
         let zeros = Batch::zeros(0, 3);
         expect(&[], &[BigUint::ZERO], &engine.product_mod(&zeros, &shared).map_err(text)?)?;
