@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 /// Residues modulo one number on a device, in the form that its kernels multiply ([`Engine::residues`]).
 ///
 /// A product of residues costs one Montgomery product. [`Engine::mul_mod`] of plain numbers costs several:
-/// it leads into the form and out of it each time. [`Engine::numbers`] leads out of the form.
+/// it leads into the form and out of it each time. [`Residues::numbers`] leads out of the form.
 #[derive(Debug, Clone)]
 pub struct Residues {
     values: Resident,
@@ -54,6 +54,63 @@ impl Residues {
         self.values.bytes()
     }
 
+    /// The residues as numbers below the modulus.
+    pub fn numbers(&self, device: &Engine<Device<'_>>) -> Result<Resident, Error> {
+        match self.form {
+            Form::Plain => Ok(self.values.clone()),
+            Form::Montgomery(form) => {
+                let one = Operand::Shared { bits: 1, value: &[1] };
+                device.montgomery_product(form, (&self.values).into(), one, &self.modulus)
+            }
+        }
+    }
+
+    /// The products of these residues and others.
+    pub fn mul(&self, device: &Engine<Device<'_>>, other: &Self) -> Result<Self, Error> {
+        self.check(other)?;
+        if self.len() != other.len() {
+            return Err(Error::LengthMismatch {
+                what: "the other residues",
+                expected: self.len(),
+                found: other.len(),
+            });
+        }
+        Ok(self.with(match self.form {
+            Form::Plain => device.mul_mod(&self.values, &other.values, &self.modulus)?,
+            Form::Montgomery(form) => device.montgomery_product(
+                form,
+                (&self.values).into(),
+                (&other.values).into(),
+                &self.modulus,
+            )?,
+        }))
+    }
+
+    /// The squares of these residues.
+    pub fn square(&self, device: &Engine<Device<'_>>) -> Result<Self, Error> {
+        self.mul(device, self)
+    }
+
+    /// The sums of these residues and others.
+    pub fn add(&self, device: &Engine<Device<'_>>, other: &Self) -> Result<Self, Error> {
+        self.check(other)?;
+        let sum = device.add(&self.values, &other.values)?;
+        let modulus = Operand::Shared { bits: self.modulus.bits(), value: self.modulus.value() };
+        let reduced = device.sub(&sum, modulus)?;
+        let is_reduced = device.less(&sum, modulus)?;
+        Ok(self.with(device.select(&is_reduced, &sum, &reduced)?.narrowed(self.modulus.bits())))
+    }
+
+    /// The differences of these residues and others.
+    pub fn sub(&self, device: &Engine<Device<'_>>, other: &Self) -> Result<Self, Error> {
+        self.check(other)?;
+        let difference = device.sub(&self.values, &other.values)?;
+        let modulus = Operand::Shared { bits: self.modulus.bits(), value: self.modulus.value() };
+        let raised = device.sub(&device.add(&self.values, modulus)?, &other.values)?;
+        let is_negative = device.less(&self.values, &other.values)?;
+        Ok(self.with(device.select(&is_negative, &raised, &difference)?.narrowed(self.modulus.bits())))
+    }
+
     /// Other values with the modulus and the form of these.
     fn with(&self, values: Resident) -> Self {
         Self { values, modulus: self.modulus.clone(), form: self.form }
@@ -81,9 +138,9 @@ impl Engine<Device<'_>> {
     /// let three = device.residues(&Batch::from_hex(["3", "fffffffa"])?, &modulus)?;
     /// let mut power = three.clone();
     /// for _ in 1..10 {
-    ///     power = device.mul_residues(&power, &three)?;
+    ///     power = power.mul(&device, &three)?;
     /// }
-    /// assert_eq!(device.numbers(&power)?.download()?.as_limbs(), [59049, 1]);
+    /// assert_eq!(power.numbers(&device)?.download()?.as_limbs(), [59049, 1]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn residues<'a>(&self, a: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Residues, Error> {
@@ -103,56 +160,6 @@ impl Engine<Device<'_>> {
             }
         };
         Ok(Residues { values, modulus: modulus.clone(), form })
-    }
-
-    /// The residues as numbers below the modulus.
-    pub fn numbers(&self, a: &Residues) -> Result<Resident, Error> {
-        match a.form {
-            Form::Plain => Ok(a.values.clone()),
-            Form::Montgomery(form) => {
-                let one = Operand::Shared { bits: 1, value: &[1] };
-                self.montgomery_product(form, (&a.values).into(), one, &a.modulus)
-            }
-        }
-    }
-
-    /// `a b`.
-    pub fn mul_residues(&self, a: &Residues, b: &Residues) -> Result<Residues, Error> {
-        a.check(b)?;
-        if a.len() != b.len() {
-            return Err(Error::LengthMismatch { what: "b", expected: a.len(), found: b.len() });
-        }
-        Ok(a.with(match a.form {
-            Form::Plain => self.mul_mod(&a.values, &b.values, &a.modulus)?,
-            Form::Montgomery(form) => {
-                self.montgomery_product(form, (&a.values).into(), (&b.values).into(), &a.modulus)?
-            }
-        }))
-    }
-
-    /// `a^2`.
-    pub fn square_residues(&self, a: &Residues) -> Result<Residues, Error> {
-        self.mul_residues(a, a)
-    }
-
-    /// `a + b`.
-    pub fn add_residues(&self, a: &Residues, b: &Residues) -> Result<Residues, Error> {
-        a.check(b)?;
-        let sum = self.add(&a.values, &b.values)?;
-        let modulus = Operand::Shared { bits: a.modulus.bits(), value: a.modulus.value() };
-        let reduced = self.sub(&sum, modulus)?;
-        let is_reduced = self.less(&sum, modulus)?;
-        Ok(a.with(self.select(&is_reduced, &sum, &reduced)?.narrowed(a.modulus.bits())))
-    }
-
-    /// `a - b`.
-    pub fn sub_residues(&self, a: &Residues, b: &Residues) -> Result<Residues, Error> {
-        a.check(b)?;
-        let difference = self.sub(&a.values, &b.values)?;
-        let modulus = Operand::Shared { bits: a.modulus.bits(), value: a.modulus.value() };
-        let raised = self.sub(&self.add(&a.values, modulus)?, &b.values)?;
-        let is_negative = self.less(&a.values, &b.values)?;
-        Ok(a.with(self.select(&is_negative, &raised, &difference)?.narrowed(a.modulus.bits())))
     }
 
     fn montgomery_product(

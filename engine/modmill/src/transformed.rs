@@ -58,6 +58,34 @@ impl Transformed {
             Form::Points(points) => points.bytes(),
         }
     }
+
+    /// Full products `a b` with transformed factors: one for each item, or one for all items.
+    pub fn mul<'a>(&self, device: &Engine<Device<'_>>, a: impl Into<Operand<'a>>) -> Result<Resident, Error> {
+        let a = a.into();
+        if a.bits() > self.longest {
+            return Err(Error::TooLong { what: "a", bits: a.bits(), limit: self.longest });
+        }
+        if let (Some(found), true) = (a.len(), self.count != 1)
+            && found != self.count
+        {
+            return Err(Error::LengthMismatch { what: "a", expected: self.count, found });
+        }
+        let backends = device.place.home.backends();
+        match (&self.form, &backends.cuda) {
+            (Form::Plain(numbers), _) if self.count == 1 => device.mul(a, numbers.shared(0)),
+            (Form::Plain(numbers), _) => device.mul(a, numbers),
+            (Form::Points(points), Some(cuda)) => {
+                let a = OnHost::unless(a, |view| points.is_with(view))?;
+                let (products, seconds) =
+                    cuda.multiply_transformed(a.operand(), points).map_err(Error::from)?;
+                backends.add_kernel_seconds(seconds);
+                Ok(products)
+            }
+            (Form::Points(_), None) => {
+                Err(Error::Unavailable("the factors were transformed by another engine".to_owned()))
+            }
+        }
+    }
 }
 
 impl fmt::Debug for Transformed {
@@ -83,7 +111,7 @@ impl Engine<Device<'_>> {
     /// let factor = Batch::from_hex(["ffff".repeat(1000)])?;
     /// let others = Batch::from_hex(["3", "deadbeef"])?;
     /// let transformed = device.transform(&factor, 32)?;
-    /// let products = device.mul_transformed(&others, &transformed)?;
+    /// let products = transformed.mul(&device, &others)?;
     /// assert_eq!(products.download()?, engine.mul(&others, factor.shared(0))?);
     /// # Ok::<(), modmill::Error>(())
     /// ```
@@ -105,34 +133,6 @@ impl Engine<Device<'_>> {
             Some(_) | None => Form::Plain(numbers),
         };
         Ok(Transformed { bits, longest, count, form })
-    }
-
-    /// Full products `a b` with transformed factors: one for each item, or one for all items.
-    pub fn mul_transformed<'a>(&self, a: impl Into<Operand<'a>>, b: &Transformed) -> Result<Resident, Error> {
-        let a = a.into();
-        if a.bits() > b.longest {
-            return Err(Error::TooLong { what: "a", bits: a.bits(), limit: b.longest });
-        }
-        if let (Some(found), true) = (a.len(), b.count != 1)
-            && found != b.count
-        {
-            return Err(Error::LengthMismatch { what: "a", expected: b.count, found });
-        }
-        let backends = self.place.home.backends();
-        match (&b.form, &backends.cuda) {
-            (Form::Plain(numbers), _) if b.count == 1 => self.mul(a, numbers.shared(0)),
-            (Form::Plain(numbers), _) => self.mul(a, numbers),
-            (Form::Points(points), Some(cuda)) => {
-                let a = OnHost::unless(a, |view| points.is_with(view))?;
-                let (products, seconds) =
-                    cuda.multiply_transformed(a.operand(), points).map_err(Error::from)?;
-                backends.add_kernel_seconds(seconds);
-                Ok(products)
-            }
-            (Form::Points(_), None) => {
-                Err(Error::Unavailable("the factors were transformed by another engine".to_owned()))
-            }
-        }
     }
 
     /// An operand as a resident batch of its own.

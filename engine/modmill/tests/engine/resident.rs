@@ -479,11 +479,11 @@ fn residues_stay_in_their_form() {
             let two = device.residues(&engine.upload(&b).unwrap(), &modulus).unwrap();
             assert_eq!((one.len(), one.modulus().value()), (9, modulus.value()));
             let found = [
-                device.numbers(&one).unwrap(),
-                device.numbers(&device.mul_residues(&one, &two).unwrap()).unwrap(),
-                device.numbers(&device.square_residues(&one).unwrap()).unwrap(),
-                device.numbers(&device.add_residues(&one, &two).unwrap()).unwrap(),
-                device.numbers(&device.sub_residues(&one, &two).unwrap()).unwrap(),
+                one.numbers(&device).unwrap(),
+                one.mul(&device, &two).unwrap().numbers(&device).unwrap(),
+                one.square(&device).unwrap().numbers(&device).unwrap(),
+                one.add(&device, &two).unwrap().numbers(&device).unwrap(),
+                one.sub(&device, &two).unwrap().numbers(&device).unwrap(),
             ];
             let found = found.map(|numbers| oracle::numbers(&numbers.download().unwrap()));
             for item in 0..9 {
@@ -494,9 +494,9 @@ fn residues_stay_in_their_form() {
                 }
             }
             let other = device.residues(&b, &Modulus::from_hex("fd").unwrap()).unwrap();
-            assert!(matches!(device.mul_residues(&one, &other), Err(Error::Unavailable(_))));
+            assert!(matches!(one.mul(&device, &other), Err(Error::Unavailable(_))));
             let short = device.residues(b.slice(0..2), &modulus).unwrap();
-            assert!(matches!(device.mul_residues(&one, &short), Err(Error::LengthMismatch { .. })));
+            assert!(matches!(one.mul(&device, &short), Err(Error::LengthMismatch { .. })));
         }
     }
 }
@@ -520,19 +520,16 @@ fn transformed_factors_multiply_like_plain_ones() {
                     (by_item.len(), by_item.bits(), shared.len(), shared.longest()),
                     (3, bits, 1, other_bits + 1)
                 );
-                let found = device.mul_transformed(second.operand(), &by_item).unwrap().download().unwrap();
+                let found = by_item.mul(&device, second.operand()).unwrap().download().unwrap();
                 assert!(found == each, "one for each, {bits} bits, places {place}");
-                let found = device.mul_transformed(second.operand(), &shared).unwrap().download().unwrap();
+                let found = shared.mul(&device, second.operand()).unwrap().download().unwrap();
                 assert!(found == all, "one for all, {bits} bits, places {place}");
             }
             let transformed = device.transform(&factors, other_bits).unwrap();
-            let error = device.mul_transformed(others.slice(0..2), &transformed).unwrap_err();
+            let error = transformed.mul(&device, others.slice(0..2)).unwrap_err();
             assert_eq!(error, Error::LengthMismatch { what: "a", expected: 3, found: 2 });
             let wider = numbers(other_bits + 1, 3, rng);
-            assert!(matches!(
-                device.mul_transformed(&wider, &transformed),
-                Err(Error::TooLong { what: "a", .. })
-            ));
+            assert!(matches!(transformed.mul(&device, &wider), Err(Error::TooLong { what: "a", .. })));
         }
     }
 }
