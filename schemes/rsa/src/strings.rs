@@ -25,7 +25,7 @@ impl<T: AsRef<[u8]> + Sync> Strings for &[T] {
     }
 }
 
-/// What is signed, or what was signed.
+/// The messages of signatures, or their digests.
 #[derive(Clone, Copy)]
 pub(crate) enum Signed<'a> {
     /// Messages, which are hashed here.
