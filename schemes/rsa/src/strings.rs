@@ -5,8 +5,8 @@ use crate::{ItemError, SignatureScheme};
 
 /// One byte string per item.
 ///
-/// The public methods take slices of anything that has bytes. Behind this trait the work is compiled once, not
-/// once for each type that a caller uses.
+/// The public methods take slices of anything that has bytes. Behind this trait the work is compiled once,
+/// not once for each type that a caller uses.
 pub(crate) trait Strings: Sync {
     /// The number of items.
     fn len(&self) -> usize;
