@@ -4,11 +4,11 @@ use crate::backend::Cpu;
 use rayon::prelude::*;
 
 impl Cpu {
-    /// Calls `work` for every chunk of `size` limbs, on all threads. Its arguments are a workspace of the thread,
-    /// the index of the chunk and its limbs. A thread takes at least `grain` chunks at a time.
+    /// Calls `work` for every chunk of `size` limbs, on all threads. Its arguments are a workspace of the
+    /// thread, the index of the chunk and its limbs. A thread takes at least `grain` chunks at a time.
     ///
-    /// This is compiled once for each type of workspace, not once for each kernel and operation: calling `work` by
-    /// its address costs nanoseconds, and a chunk has microseconds of work.
+    /// This is compiled once for each type of workspace, not once for each kernel and operation: calling
+    /// `work` by its address costs nanoseconds, and a chunk has microseconds of work.
     pub(crate) fn each_chunk<W>(
         &self,
         limbs: &mut [u64],

@@ -5,8 +5,8 @@ use crate::{ItemError, SignatureScheme};
 
 /// One byte string per item.
 ///
-/// The public methods take slices of anything that has bytes. Behind this trait the work is compiled once, not
-/// once for each type that a caller uses.
+/// The public methods take slices of anything that has bytes. Behind this trait the work is compiled once,
+/// not once for each type that a caller uses.
 pub(crate) trait Strings: Sync {
     /// The number of items.
     fn len(&self) -> usize;
@@ -25,7 +25,7 @@ impl<T: AsRef<[u8]> + Sync> Strings for &[T] {
     }
 }
 
-/// What is signed, or what was signed.
+/// The messages of signatures, or their digests.
 #[derive(Clone, Copy)]
 pub(crate) enum Signed<'a> {
     /// Messages, which are hashed here.

@@ -10,7 +10,7 @@ use crate::{Error, PublicKey, Rsa, SignatureScheme};
 
 impl Rsa<'_> {
     /// Verifies the signature of each message, with one key or a key for each message. Every wrong signature
-    /// gets the same error, [`ItemError::Verification`].
+    /// gets the same error, [`ItemError::Verification`](crate::ItemError::Verification).
     ///
     /// ```
     /// use modmill::Engine;

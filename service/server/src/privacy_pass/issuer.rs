@@ -80,8 +80,8 @@ impl IssuerKey {
     }
 }
 
-/// The public key as a directory has it: a `SubjectPublicKeyInfo` of RSASSA-PSS with SHA-384, MGF1 with SHA-384
-/// and 48 bytes of salt. The hashes have no parameters, not even NULL (RFC 9578, section 6.5).
+/// The public key as a directory has it: a `SubjectPublicKeyInfo` of RSASSA-PSS with SHA-384, MGF1 with
+/// SHA-384 and 48 bytes of salt. The hashes have no parameters, not even NULL (RFC 9578, section 6.5).
 fn spki(key: &PublicKey) -> Result<Vec<u8>, IssuerError> {
     let rsa = key.to_pkcs1_der()?;
     let mut parameters = RsaPssParamsRef::new::<Sha384>(48);
