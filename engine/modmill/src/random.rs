@@ -100,7 +100,7 @@ fn draw(
 /// Overwrites whole numbers of `bits` bits with random bits.
 fn fill(numbers: &mut [u64], bits: usize) -> Result<(), Error> {
     let mut octets = Zeroizing::new(vec![0; 8 * numbers.len()]);
-    getfill(&mut octets).map_err(|error| Error::Random(error.to_string()))?;
+    getrandom::fill(&mut octets).map_err(|error| Error::Random(error.to_string()))?;
     let (words, _) = octets.as_chunks::<8>();
     numbers.iter_mut().zip(words).for_each(|(limb, &octets)| *limb = u64::from_le_bytes(octets));
     let unused = (64 - bits % 64) % 64;
@@ -140,15 +140,15 @@ mod tests {
     #[test]
     fn numbers_reach_their_length_on_all_threads() {
         let engine = Engine::builder().threads(2).build().unwrap();
-        for bits in [1, 63, 64, 65, 521] {
-            let numbers = bits(&engine, bits, 20_000).unwrap();
+        for width in [1, 63, 64, 65, 521] {
+            let numbers = bits(&engine, width, 20_000).unwrap();
             let longest = numbers.iter().map(limbs::bit_length).max();
-            assert_eq!((numbers.bits(), longest), (bits, Some(bits)));
-            let mut bound = vec![0; bits.div_ceil(64)];
-            *bound.last_mut().unwrap() = 1 << ((bits - 1) % 64);
+            assert_eq!((numbers.bits(), longest), (width, Some(width)));
+            let mut bound = vec![0; width.div_ceil(64)];
+            *bound.last_mut().unwrap() = 1 << ((width - 1) % 64);
             // The bound is a power of two, so that half of the numbers are drawn again.
             let below = below(&engine, &Modulus::new(&bound).unwrap(), 20_000).unwrap();
-            assert!(below.iter().all(|number| limbs::bit_length(number) < bits));
+            assert!(below.iter().all(|number| limbs::bit_length(number) < width));
         }
         assert!(bits(&engine, 0, 3).unwrap().as_limbs().is_empty());
         assert!(bits(&engine, 64, 0).unwrap().is_empty());

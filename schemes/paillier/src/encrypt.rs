@@ -206,7 +206,7 @@ impl Paillier<'_> {
     ) -> Result<P::Numbers, Error> {
         // m n <= n^2 - n. With a shift, `PublicKey::has_room_for_shift` says that the sum is no longer than
         // n^2.
-        let products = at.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;
+        let products = at.mul_mod(plaintexts, key.shared_modulus(), key.square())?;
         let powers = at.add(P::operand(&products), shared(summand))?;
         Ok(P::narrowed(powers, key.square().bits()))
     }

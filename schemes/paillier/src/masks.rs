@@ -19,7 +19,7 @@ use crate::key::{Factor, Unmasking, fixed_base};
 use crate::rows::{exponent, halved};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Holds, Host, Modulus, Operand, Public, random};
+use modmill::{Batch, Holds, Host, Modulus, Operand, Public, random};
 use std::borrow::Cow;
 use std::fmt;
 

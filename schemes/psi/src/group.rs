@@ -1,6 +1,6 @@
 //! The groups.
 
-use modmill::{Modulus, primality};
+use modmill::Modulus;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -88,6 +88,7 @@ impl std::str::FromStr for Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use modmill::primality;
     use num_bigint::BigUint;
 
     /// RFC 7919's definition: `2^b - 2^(b-64) + (floor(2^(b-130) e) + x) 2^64 - 1`, with e by its series.
