@@ -4,6 +4,7 @@
 
 pub mod batch;
 pub mod blocks;
+mod call;
 pub mod error;
 mod exponent;
 pub mod goldilocks;
@@ -37,6 +38,7 @@ pub mod window;
 
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
+pub use call::{Answers, Call, ColumnProducts, FixedPowers, MultiPowers};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
 pub use exponent::{Exponent, ExponentList, Public};
 pub use items::Items;

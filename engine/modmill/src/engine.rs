@@ -4,7 +4,7 @@ use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::gpu::Cuda;
 use crate::place::Host;
-use modmill_core::{Batch, Error, ItemError, Op, Path, Plan, Request, TRANSFORM_MAX_BITS, Watch};
+use modmill_core::{Batch, Error, ItemError, Path, Plan, Request, TRANSFORM_MAX_BITS, Watch};
 use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
@@ -55,9 +55,9 @@ use std::sync::Arc;
 /// | memory that GPUs copy from and to by themselves | [`pinned`](Engine::pinned), [`pin`](Engine::pin) |
 /// | a batch that stays on a GPU ([`Resident`](crate::Resident)) | [`upload`](Engine::upload), [`upload_moduli`](Engine::upload_moduli) |
 /// | answers that stay on a GPU | [`on_device`](Engine::on_device), and then an operation |
-/// | numbers that stay in Montgomery form, or transformed, between products | [`Engine::residues`], [`Engine::transform`] |
+/// | numbers that stay in Montgomery form, or transformed, between products | [`Residues`](crate::Residues), [`Transformed`](crate::Transformed) |
 ///
-/// [`Engine::plan`] and [`Engine::explain`] say which path a call takes, and why.
+/// [`Engine::ask`] and [`Engine::plan`] say which path a call takes, and why.
 ///
 /// * An operand is a batch with a number for each item, or one number for all (`batch.shared(0)`,
 ///   `&Modulus`). Nothing is copied.
@@ -117,27 +117,15 @@ impl Engine {
         Ok(Self { place: Host { backends: Arc::new(Backends::start(config)?), watch: None } })
     }
 
-    /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and
-    /// exponents are as long as the modulus; [`Engine::plan`] takes any other request.
-    ///
-    /// ```
-    /// use modmill::{Engine, Op};
-    ///
-    /// let engine = Engine::new()?;
-    /// println!("{}", engine.explain(Op::Pow, 2048, 10_000)?);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn explain(&self, op: Op, bits: usize, count: usize) -> Result<Plan, Error> {
-        self.plan(&Request::new(op, bits, count))
-    }
-
     /// How a request is computed, and why. Calls run this very plan, unless other threads have small calls of
-    /// the same shape under way: then the plan is made for the items of all.
+    /// the same shape under way: then the plan is made for the items of all. [`Engine::ask`] finds the plan of
+    /// a call.
     ///
     /// ```
     /// use modmill::{Engine, Op, Request};
     ///
     /// let engine = Engine::new()?;
+    /// println!("{}", engine.plan(&Request::new(Op::Pow, 2048, 10_000))?);
     /// let verify = Request::new(Op::PowVartime, 2048, 10_000).one_modulus().public_exponent(&[65_537]);
     /// assert_eq!(engine.plan(&verify)?.window, Some(1));
     /// # Ok::<(), modmill::Error>(())
@@ -212,6 +200,20 @@ impl Engine {
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.backends().cpu.install(work)
     }
+}
+
+/// Seconds that kernels of GPUs have computed for an engine so far.
+///
+/// ```
+/// use modmill::{Backend, Engine, kernel_seconds};
+///
+/// let engine = Engine::builder().backend(Backend::Cpu).build()?;
+/// assert_eq!(kernel_seconds(&engine), 0.0);
+/// # Ok::<(), modmill::Error>(())
+/// ```
+#[must_use]
+pub fn kernel_seconds(engine: &Engine) -> f64 {
+    engine.backends().kernel_seconds()
 }
 
 /// The answers, or an error that carries both them and the failed items.

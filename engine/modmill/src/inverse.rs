@@ -1,12 +1,12 @@
 //! Inverses of a batch.
 
 use crate::Engine;
-use crate::call::Call;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::on_host::OnHost;
+use crate::operation::Operation;
 use crate::place::Place;
 use modmill_core::{
-    Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
+    Answers, Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
 };
 use modmill_cpu::Inverter;
 use modmill_cpu::power_of_two::Residue;
@@ -40,18 +40,42 @@ impl<P: Place> Engine<P> {
         a: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
     ) -> Result<P::Numbers, Error> {
-        P::answer(self, &Call::Inverse(a.into(), moduli.into()))
+        P::answer(self, &Inverses { a: a.into(), moduli: moduli.into() })
+    }
+}
+
+/// Inverses modulo numbers.
+struct Inverses<'a> {
+    a: Operand<'a>,
+    moduli: Moduli<'a>,
+}
+
+impl Operation for Inverses<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let (a, moduli) = (self.a, self.moduli.on_host());
+        let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
+        check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
+        answers.check(moduli.bits(), count)?;
+        let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);
+        let plan = engine.backends().plan_on_cpu(&request)?;
+        if let Answers::Plan(slot) = answers {
+            *slot = Some(plan);
+            return Ok(());
+        }
+        let a = OnHost::of(a)?;
+        let inverter = engine.cpu().inverter(&plan)?;
+        engine.backends().put(engine.invert(inverter, a.operand(), moduli, count), answers)
     }
 }
 
 impl Engine {
-    pub(crate) fn invert(&self, a: Operand<'_>, moduli: Moduli<'_>) -> Result<Batch, Error> {
-        let (a, moduli) = (OnHost::of(a)?, moduli.on_host());
-        let a = a.operand();
-        let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
-        check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
-        let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);
-        let inverter = self.backends().cpu.inverter(&self.backends().plan_on_cpu(&request)?)?;
+    fn invert(
+        &self,
+        inverter: Inverter,
+        a: Operand<'_>,
+        moduli: Moduli<'_>,
+        count: usize,
+    ) -> Result<Batch, Error> {
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
             && let Some((answers, failed)) = self.inv_together(inverter, a, modulus)?

@@ -1,9 +1,9 @@
-//! The places of answers: new batches, a batch of the caller's, a device.
+//! The places of answers: new batches, a batch of the caller's, a device, a plan.
 
 use crate::Engine;
 use crate::backends::Backends;
-use crate::call::Call;
-use modmill_core::{Batch, Error, Operand, Resident, Watch};
+use crate::operation::Operation;
+use modmill_core::{Answers, Batch, Error, Operand, Plan, Resident, Watch};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ use std::sync::Arc;
 /// | [`Host`] | an engine itself | a new [`Batch`] |
 /// | [`To`] | [`Engine::to`] | a batch of the caller's |
 /// | [`Device`] | [`Engine::on_device`] | a [`Resident`] batch |
+/// | [`Ask`] | [`Engine::ask`] | the [`Plan`] of the call, which is not run |
 pub trait Place: Sized + private::Sealed {
     /// What an operation returns.
     type Numbers;
 
-    /// Computes a call and puts the answers in this place.
+    /// Computes an operation and puts the answers in this place.
     #[doc(hidden)]
-    fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<Self::Numbers, Error>;
+    fn answer(engine: &Engine<Self>, operation: &dyn Operation) -> Result<Self::Numbers, Error>;
 }
 
 /// A place that holds its answers, so that they are operands of the next operation. A formula over such places is
@@ -78,27 +79,43 @@ pub struct Device<'e> {
     pub(crate) home: &'e Engine,
 }
 
+/// No place: calls are planned and not run ([`Engine::ask`]).
+#[derive(Clone, Copy)]
+pub struct Ask<'e> {
+    home: &'e Engine,
+}
+
 impl Place for Host {
     type Numbers = Batch;
 
-    fn answer(engine: &Engine, call: &Call<'_>) -> Result<Batch, Error> {
-        engine.to_host(call)
+    fn answer(engine: &Engine, operation: &dyn Operation) -> Result<Batch, Error> {
+        engine.on_host(operation)
     }
 }
 
 impl Place for To<'_> {
     type Numbers = ();
 
-    fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<(), Error> {
-        engine.place.home.to_batch(call, &mut engine.place.answers.borrow_mut())
+    fn answer(engine: &Engine<Self>, operation: &dyn Operation) -> Result<(), Error> {
+        operation.compute(engine.place.home, Answers::Into(&mut engine.place.answers.borrow_mut()))
     }
 }
 
 impl Place for Device<'_> {
     type Numbers = Resident;
 
-    fn answer(engine: &Engine<Self>, call: &Call<'_>) -> Result<Resident, Error> {
-        engine.place.home.to_device(call)
+    fn answer(engine: &Engine<Self>, operation: &dyn Operation) -> Result<Resident, Error> {
+        engine.place.home.kept(operation)
+    }
+}
+
+impl Place for Ask<'_> {
+    type Numbers = Plan;
+
+    fn answer(engine: &Engine<Self>, operation: &dyn Operation) -> Result<Plan, Error> {
+        let mut slot = None;
+        operation.compute(engine.place.home, Answers::Plan(&mut slot))?;
+        slot.ok_or_else(|| Error::Unavailable("there is nothing to compute, and so no plan".to_owned()))
     }
 }
 
@@ -159,7 +176,7 @@ impl Engine {
     /// Operands may be on the device, on the host, or both in one call. An operation runs on the device that
     /// holds operands; those of the host, of another device or of another engine are copied. It returns when the
     /// answers are there. What devices have no kernels for is computed on the host and copied back, and
-    /// [`Engine::plan`] tells.
+    /// [`Engine::ask`] tells.
     ///
     /// A failed item is an [`Error::Items`], as elsewhere; the error carries the other answers on the host.
     ///
@@ -182,6 +199,27 @@ impl Engine {
     pub fn on_device(&self) -> Engine<Device<'_>> {
         Engine { place: Device { home: self } }
     }
+
+    /// An engine that computes nothing and answers with plans: how this engine would compute this very call,
+    /// in what time, and why. Of a call whose moduli are of several lengths, it is the plan of most items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Public};
+    ///
+    /// let engine = Engine::new()?;
+    /// let (bases, moduli) = (Batch::zeros(2048, 1000), Batch::from_hex(vec!["f".repeat(512); 1000])?);
+    /// let exponent = Batch::from_hex(["10001"])?;
+    /// let plan = engine.ask().pow(&bases, Public(exponent.shared(0)), &moduli)?;
+    /// assert_eq!((plan.request.count, plan.window), (1000, Some(1)));
+    /// println!("{plan}");
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ask(&self) -> Engine<Ask<'_>> {
+        Engine { place: Ask { home: self } }
+    }
 }
 
 mod private {
@@ -190,4 +228,5 @@ mod private {
     impl Sealed for super::Host {}
     impl Sealed for super::To<'_> {}
     impl Sealed for super::Device<'_> {}
+    impl Sealed for super::Ask<'_> {}
 }

@@ -95,14 +95,6 @@ impl Engine {
         };
         devices.map(memory).collect()
     }
-
-    /// Answers of the host, on a device.
-    pub(crate) fn upload_answers(&self, answers: Batch) -> Result<Resident, Error> {
-        match &self.backends().cuda {
-            Some(_) => self.upload(&answers),
-            None => Ok(HostMemory::resident(answers)),
-        }
-    }
 }
 
 impl Engine<Device<'_>> {
@@ -142,6 +134,6 @@ impl Engine<Device<'_>> {
                 item += 1;
             }
         }
-        self.place.home.upload_answers(all)
+        self.place.home.backends().upload_answers(all)
     }
 }

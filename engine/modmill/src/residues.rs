@@ -2,14 +2,12 @@
 
 use crate::Engine;
 use crate::gpu::MontgomeryForm;
-use crate::near::Near;
 use crate::number;
-use crate::on_host::OnHost;
 use crate::place::Device;
 use modmill_core::{Error, KERNEL_MAX_BITS, Modulus, Operand, Resident};
 use zeroize::Zeroizing;
 
-/// Residues modulo one number on a device, in the form that its kernels multiply ([`Engine::residues`]).
+/// Residues modulo one number on a device, in the form that its kernels multiply ([`Residues::new`]).
 ///
 /// A product of residues costs one Montgomery product. [`Engine::mul_mod`] of plain numbers costs several:
 /// it leads into the form and out of it each time. [`Residues::numbers`] leads out of the form.
@@ -124,18 +122,18 @@ impl Residues {
     }
 }
 
-impl Engine<Device<'_>> {
+impl Residues {
     /// The residues of `a` modulo one number, in the form that the device's kernels multiply.
     ///
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, Modulus};
+    /// use modmill::{Batch, Engine, Modulus, Residues};
     ///
     /// let engine = Engine::new()?;
     /// let device = engine.on_device();
     /// let modulus = Modulus::from_hex("fffffffb")?;
-    /// let three = device.residues(&Batch::from_hex(["3", "fffffffa"])?, &modulus)?;
+    /// let three = Residues::new(&device, &Batch::from_hex(["3", "fffffffa"])?, &modulus)?;
     /// let mut power = three.clone();
     /// for _ in 1..10 {
     ///     power = power.mul(&device, &three)?;
@@ -143,25 +141,31 @@ impl Engine<Device<'_>> {
     /// assert_eq!(power.numbers(&device)?.download()?.as_limbs(), [59049, 1]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn residues<'a>(&self, a: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Residues, Error> {
+    pub fn new<'a>(
+        device: &Engine<Device<'_>>,
+        a: impl Into<Operand<'a>>,
+        modulus: &Modulus,
+    ) -> Result<Self, Error> {
         let a = a.into();
         let is_odd = modulus.value()[0] & 1 == 1 && modulus.bits() > 1 && modulus.bits() <= KERNEL_MAX_BITS;
-        let gpus = self.place.home.backends().cuda.as_ref().filter(|_| is_odd);
+        let gpus = device.place.home.backends().cuda.as_ref().filter(|_| is_odd);
         let count = a.len().unwrap_or(1);
         let form = gpus.and_then(|cuda| cuda.montgomery_form(modulus.bits(), count));
         let form = form.map_or(Form::Plain, Form::Montgomery);
         let values = match form {
-            Form::Plain => self.reduce(a, modulus)?,
+            Form::Plain => device.reduce(a, modulus)?,
             Form::Montgomery(form) => {
                 let square = power_of_two_modulo(2 * form.radix_bits(), modulus);
                 // Longer numbers are reduced by the kernels.
                 let square = Operand::Shared { bits: modulus.bits(), value: &square };
-                self.montgomery_product(form, a, square, modulus)?
+                device.montgomery_product(form, a, square, modulus)?
             }
         };
-        Ok(Residues { values, modulus: modulus.clone(), form })
+        Ok(Self { values, modulus: modulus.clone(), form })
     }
+}
 
+impl Engine<Device<'_>> {
     fn montgomery_product(
         &self,
         form: MontgomeryForm,
@@ -171,7 +175,7 @@ impl Engine<Device<'_>> {
     ) -> Result<Resident, Error> {
         let cuda = self.place.home.backends().cuda.as_ref();
         let cuda = cuda.ok_or_else(|| Error::Unavailable("residues of another engine".to_owned()))?;
-        let Near { a, b, .. } = self.place.home.backends().near(a, OnHost::Given(b), None)?;
+        let ([a, b], _) = self.place.home.backends().near([a, b], None)?;
         let product = cuda.montgomery_product(form, a.operand(), b.operand(), modulus);
         product
             .map(|(answers, seconds)| {

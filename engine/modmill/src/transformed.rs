@@ -7,7 +7,7 @@ use modmill_core::{Error, Operand, Resident};
 use std::fmt;
 use std::sync::Arc;
 
-/// Factors of many products on a device, transformed once ([`Engine::transform`]). A product with them
+/// Factors of many products on a device, transformed once ([`Transformed::new`]). A product with them
 /// takes two transforms instead of three.
 #[derive(Clone)]
 pub struct Transformed {
@@ -98,33 +98,33 @@ impl fmt::Debug for Transformed {
 /// Bits of the longer factor from which products go by transforms.
 const LEAST_BITS: usize = 4096;
 
-impl Engine<Device<'_>> {
+impl Transformed {
     /// Transforms `factors` for products with other factors of up to `longest` bits.
     ///
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine};
+    /// use modmill::{Batch, Engine, Transformed};
     ///
     /// let engine = Engine::new()?;
     /// let device = engine.on_device();
     /// let factor = Batch::from_hex(["ffff".repeat(1000)])?;
     /// let others = Batch::from_hex(["3", "deadbeef"])?;
-    /// let transformed = device.transform(&factor, 32)?;
+    /// let transformed = Transformed::new(&device, &factor, 32)?;
     /// let products = transformed.mul(&device, &others)?;
     /// assert_eq!(products.download()?, engine.mul(&others, factor.shared(0))?);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn transform<'a>(
-        &self,
+    pub fn new<'a>(
+        device: &Engine<Device<'_>>,
         factors: impl Into<Operand<'a>>,
         longest: usize,
-    ) -> Result<Transformed, Error> {
-        let backends = self.place.home.backends();
+    ) -> Result<Self, Error> {
+        let backends = device.place.home.backends();
         let factors = factors.into();
         // The transform's copy of the factors, on a device of this engine.
-        let near = backends.near(factors, OnHost::Given(factors), None)?;
-        let numbers = self.gather_all(near.a.operand())?;
+        let ([near], _) = backends.near([factors], None)?;
+        let numbers = device.gather_all(near.operand())?;
         let (bits, count) = (numbers.bits(), numbers.len());
         let form = match &backends.cuda {
             Some(cuda) if bits.max(longest) >= LEAST_BITS && bits.min(longest) > 0 && count > 0 => {
@@ -132,9 +132,11 @@ impl Engine<Device<'_>> {
             }
             Some(_) | None => Form::Plain(numbers),
         };
-        Ok(Transformed { bits, longest, count, form })
+        Ok(Self { bits, longest, count, form })
     }
+}
 
+impl Engine<Device<'_>> {
     /// An operand as a resident batch of its own.
     fn gather_all(&self, operand: Operand<'_>) -> Result<Resident, Error> {
         let indices: Vec<usize> = (0..operand.len().unwrap_or(1)).collect();

@@ -32,41 +32,18 @@ impl Engine {
     ///
     /// watch.stop(); // from another thread, as a rule
     /// assert_eq!(watched.pow(&numbers, &numbers, &modulus), Err(Error::Interrupted));
-    /// assert!(engine.pow(&numbers, &numbers, &modulus).is_ok());
+    /// assert!(watched.watched_by(None).pow(&numbers, &numbers, &modulus).is_ok());
     /// # Ok::<(), Error>(())
     /// ```
+    ///
+    /// With `None` nobody watches: for short steps of a long call, so that only the long ones are counted.
     #[must_use]
-    pub fn watched_by(&self, watch: &Arc<Watch>) -> Self {
-        self.with_watch(Some(Arc::clone(watch)))
-    }
-
-    /// This engine with calls that nobody watches: for short steps of a long call, so that only the long ones
-    /// are counted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus, Watch};
-    /// use std::sync::Arc;
-    ///
-    /// let watch = Arc::new(Watch::new());
-    /// let watched = Engine::new()?.watched_by(&watch);
-    /// let (numbers, modulus) = (Batch::from_hex(["2", "3", "5"])?, Modulus::from_hex("65")?);
-    /// let squares = watched.unwatched().square_mod(&numbers, &modulus)?;
-    /// watched.pow(&squares, &numbers, &modulus)?;
-    /// assert_eq!(watch.done(), 3);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    #[must_use]
-    pub fn unwatched(&self) -> Self {
-        self.with_watch(None)
-    }
-
-    /// Whether the calls of this engine were asked to stop.
-    fn with_watch(&self, watch: Option<Arc<Watch>>) -> Self {
+    pub fn watched_by<'w>(&self, watch: impl Into<Option<&'w Arc<Watch>>>) -> Self {
+        let watch = watch.into().map(Arc::clone);
         Self { place: Host { backends: Arc::clone(&self.place.backends), watch } }
     }
 
+    /// Whether the calls of this engine were asked to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.watch().is_some_and(Watch::is_stopped)
     }

@@ -10,7 +10,7 @@
 //! A measurement can show a leak. A measurement without a leak is evidence, not proof.
 
 use crate::rng::Rng;
-use modmill::{Batch, Engine, Modulus, Op, primality};
+use modmill::{Batch, Engine, Modulus, Op, Request, primality};
 use num_bigint::BigUint;
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -193,7 +193,7 @@ impl Setting {
         modulus.set_bit(0, true);
         let modulus = Modulus::new(&modulus.to_u64_digits()).expect("an odd number is a modulus");
         // Enough items to fill the lanes of every kernel.
-        Self { modulus, bits, lanes: engine.explain(op, bits, 8).map_or(1, |plan| plan.lanes) }
+        Self { modulus, bits, lanes: engine.plan(&Request::new(op, bits, 8)).map_or(1, |plan| plan.lanes) }
     }
 
     fn random(&self, rng: &mut Rng) -> Batch {

@@ -3,7 +3,8 @@
 use crate::keys::Keys;
 use crate::steps::{Operation, Outcome};
 use crate::{PublicKey, number};
-use modmill::{Batch, Blocks, Engine, Error, Modulus, Offloaded, Operand, PerItem, PublicJob};
+use modmill::hazmat::{self, Blocks, Offloaded, PerItem, PublicJob};
+use modmill::{Batch, Engine, Error, Modulus, Operand};
 
 /// The public operation.
 pub(crate) struct Public {
@@ -39,7 +40,7 @@ impl Operation<PublicKey> for Public {
         };
         let job =
             PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };
-        Ok(engine.public_pow(&job, blocks)?)
+        Ok(hazmat::public_pow(engine, &job, blocks)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Long numbers through the engine: divisors, cofactors, inverses, powers, prepared factors.
 
-use modmill::{Batch, Engine, Error, Family, Isa, ItemErrorKind, Modulus, Op, Operand, Public};
+use modmill::{Batch, Engine, Error, Family, Isa, ItemErrorKind, Modulus, Op, Operand, Public, Request};
 use modmill_testing::oracle::number as big;
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
@@ -146,8 +146,8 @@ fn identities_of_long_products() {
 #[test]
 fn plans_say_which_reduction_powers_take() {
     let engine = Engine::builder().family(Family::Fft).build().unwrap();
-    let variant = |op, bits| engine.explain(op, bits, 1).unwrap().variant;
-    assert_eq!(engine.explain(Op::Pow, 65_536, 1).unwrap().family(), Family::Fft);
+    let variant = |op, bits| engine.plan(&Request::new(op, bits, 1)).unwrap().variant;
+    assert_eq!(engine.plan(&Request::new(Op::Pow, 65_536, 1)).unwrap().family(), Family::Fft);
     for (op, bits, method) in [
         (Op::Pow, 65_536, "Montgomery"),
         (Op::Pow, 512, "Barrett"),

@@ -115,7 +115,7 @@ fn mixed_moduli_and_failed_items_are_written_in_place() {
         let Err(Error::Items(partial)) = engine.to(&mut answers).square_mod(&a, &moduli) else {
             panic!("a modulus is zero")
         };
-        assert!(partial.answers.is_empty());
+        assert_eq!(partial.answers.as_limbs(), [3, 0, 1, 0]);
         assert_eq!((partial.failed[0].index, partial.failed[0].kind), (1, ItemErrorKind::ZeroModulus));
         assert_eq!(answers.as_limbs(), [3, 0, 1, 0]);
     }

@@ -3,7 +3,8 @@
 
 use crate::places::{engines, numbers};
 use modmill::{
-    Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Public, Request, Resident,
+    Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Public, Request, Resident, Residues,
+    Transformed,
 };
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
@@ -475,8 +476,8 @@ fn residues_stay_in_their_form() {
                     .copy_from_slice(oracle::batch_of_width(std::slice::from_ref(value), 300).get(0));
             }
             let (x, y) = (oracle::numbers(&a), oracle::numbers(&b));
-            let one = device.residues(&a, &modulus).unwrap();
-            let two = device.residues(&engine.upload(&b).unwrap(), &modulus).unwrap();
+            let one = Residues::new(&device, &a, &modulus).unwrap();
+            let two = Residues::new(&device, &engine.upload(&b).unwrap(), &modulus).unwrap();
             assert_eq!((one.len(), one.modulus().value()), (9, modulus.value()));
             let found = [
                 one.numbers(&device).unwrap(),
@@ -493,9 +494,9 @@ fn residues_stay_in_their_form() {
                     assert_eq!(found[item], expected, "operation {which}, item {item}, modulo {text}");
                 }
             }
-            let other = device.residues(&b, &Modulus::from_hex("fd").unwrap()).unwrap();
+            let other = Residues::new(&device, &b, &Modulus::from_hex("fd").unwrap()).unwrap();
             assert!(matches!(one.mul(&device, &other), Err(Error::Unavailable(_))));
-            let short = device.residues(b.slice(0..2), &modulus).unwrap();
+            let short = Residues::new(&device, b.slice(0..2), &modulus).unwrap();
             assert!(matches!(one.mul(&device, &short), Err(Error::LengthMismatch { .. })));
         }
     }
@@ -514,8 +515,8 @@ fn transformed_factors_multiply_like_plain_ones() {
             for place in 0..9 {
                 let first = Placed::new(&engine, &factors, place % 3);
                 let second = Placed::new(&engine, &others, place / 3);
-                let by_item = device.transform(first.operand(), other_bits).unwrap();
-                let shared = device.transform(first.shared(1), other_bits + 1).unwrap();
+                let by_item = Transformed::new(&device, first.operand(), other_bits).unwrap();
+                let shared = Transformed::new(&device, first.shared(1), other_bits + 1).unwrap();
                 assert_eq!(
                     (by_item.len(), by_item.bits(), shared.len(), shared.longest()),
                     (3, bits, 1, other_bits + 1)
@@ -525,7 +526,7 @@ fn transformed_factors_multiply_like_plain_ones() {
                 let found = shared.mul(&device, second.operand()).unwrap().download().unwrap();
                 assert!(found == all, "one for all, {bits} bits, places {place}");
             }
-            let transformed = device.transform(&factors, other_bits).unwrap();
+            let transformed = Transformed::new(&device, &factors, other_bits).unwrap();
             let error = transformed.mul(&device, others.slice(0..2)).unwrap_err();
             assert_eq!(error, Error::LengthMismatch { what: "a", expected: 3, found: 2 });
             let wider = numbers(other_bits + 1, 3, rng);
