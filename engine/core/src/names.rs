@@ -71,6 +71,8 @@ named! {
         ProductMod = "product_mod",
         /// Sum of the numbers of a column modulo one number.
         SumMod = "sum_mod",
+        /// Quotient of a division.
+        Div = "div",
         /// Small step between products: a sum, a difference, a shift, a comparison, a choice.
         Step = "step",
         /// Power modulo a product of two primes, by the Chinese remainder theorem, checked with the public
@@ -110,7 +112,7 @@ impl Op {
     pub const fn is_modular(self) -> bool {
         match self {
             Self::MulMod | Self::SquareMod | Self::Inv | Self::ProductMod | Self::SumMod => true,
-            Self::Mul | Self::Square | Self::Gcd | Self::Step | Self::MatrixProduct => false,
+            Self::Mul | Self::Square | Self::Gcd | Self::Div | Self::Step | Self::MatrixProduct => false,
             Self::Pow
             | Self::PowVartime
             | Self::FixedPow

@@ -13,6 +13,7 @@ mod chunks;
 mod column;
 mod composed;
 mod cost;
+pub mod division;
 mod domain;
 mod fft;
 mod fixed_base;

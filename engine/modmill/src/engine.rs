@@ -41,6 +41,7 @@ use std::sync::Arc;
 /// | [`random::below`](crate::random::below), [`random::nonzero_below`](crate::random::nonzero_below), [`random::bits`](crate::random::bits) | random numbers by the system's generator | how many were drawn |
 /// | [`mul_mod`](Engine::mul_mod), [`square_mod`](Engine::square_mod) | `a b mod N`, `a^2 mod N` | declared widths |
 /// | [`reduce`](Engine::reduce) | `a mod N` | declared widths |
+/// | [`div`](Engine::div), [`div_rem`](Engine::div_rem) | `floor(a / N)`, with the remainder | declared widths; powers of two in N |
 /// | [`inv`](Engine::inv) | `a^-1 mod N` | declared widths up to 32768 bits, values above |
 /// | [`mul`](Engine::mul), [`square`](Engine::square) | full products and squares | declared widths |
 /// | [`prepare`](Engine::prepare), [`mul_prepared`](Engine::mul_prepared) | full products with one factor transformed once | declared widths |

@@ -28,6 +28,7 @@ mod column;
 mod column_sums;
 mod compute;
 mod config;
+mod division;
 mod engine;
 mod even;
 mod fixed_base;

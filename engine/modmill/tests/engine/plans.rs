@@ -28,6 +28,7 @@ const OPERATIONS: &[Op] = &[
     Op::MultiPow,
     Op::ProductMod,
     Op::SumMod,
+    Op::Div,
     Op::Step,
 ];
 
@@ -114,6 +115,7 @@ impl Recorded {
             Op::MultiPow => engine.multi_pow(&[a.into(), a.shared(1)], &[b, b], moduli),
             Op::ProductMod => engine.product_mod(a, modulus),
             Op::SumMod => engine.sum_mod(a, modulus),
+            Op::Div => engine.div(a, moduli),
             Op::Step => engine.add(a, b),
             op => panic!("{op} is no operation on numbers"),
         }
@@ -138,11 +140,13 @@ impl Recorded {
             let what = format!("{op} of {} bits, {given:?}, {exponent:?}", self.bits);
             assert!(!executions.is_empty(), "{what}: nothing ran for {plan}");
             match op {
-                // Products of several numbers are computed batch by batch on a GPU, and sums are reduced.
+                // Products of several numbers are computed batch by batch on a GPU, sums are reduced, and
+                // remainders come before quotients.
                 Op::MultiPow | Op::ProductMod if plan.backend() == Backend::Cuda => {
                     assert!(executions.iter().all(|execution| execution.path == path), "{what}");
                 }
                 Op::MultiPow | Op::ProductMod | Op::SumMod => assert_eq!(executions[0], planned, "{what}"),
+                Op::Div => assert_eq!(executions.last(), Some(&planned), "{what}"),
                 _ => executions.into_iter().for_each(|found| assert_eq!(found, planned, "{what}")),
             }
             self.check_on_device(op, given, exponent, &plan);
