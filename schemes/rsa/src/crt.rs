@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Every step is a batch operation of the engine. A GPU computes all of them as one sequence of kernels
-//! ([`Engine::crt_pow`]). An item that fails its check on the GPU is computed again by the steps above.
+//! ([`hazmat::crt_pow`]). An item that fails its check on the GPU is computed again by the steps above.
 
 use crate::blinding::{Blinding, blinded_exponent};
 use crate::keys::Keys;
