@@ -1,7 +1,8 @@
 //! Calls: operations on operands, as a backend computes them by a plan, and the place of their answers.
 
 use crate::{
-    Batch, Error, Job, Modulus, Op, Operand, Plan, Product, Request, Resident, Secrecy, Step, Watch,
+    Batch, Error, Exponents, Job, Location, ModuliForm, Modulus, Op, Operand, Plan, Product, Request,
+    Resident, Secrecy, Step, Watch,
 };
 use std::any::Any;
 
@@ -90,6 +91,58 @@ impl ColumnProducts<'_> {
     }
 }
 
+impl Request {
+    /// The request of powers of a fixed base.
+    #[must_use]
+    pub fn of_fixed(powers: &FixedPowers<'_>) -> Self {
+        let bits = powers.exponents.bits();
+        let exponents = match powers.exponents.is_shared() {
+            true => Exponents::Shared { bits },
+            false => Exponents::Each { bits },
+        };
+        Self {
+            exponents,
+            factor_bits: powers.base.bits(),
+            moduli: ModuliForm::Shared,
+            secrecy: powers.secrecy,
+            operands: Location::of([Some(powers.exponents)]),
+            prepared_bits: powers.prepared_bits,
+            ..Self::new(Op::FixedPow, powers.modulus.bits(), powers.count())
+        }
+    }
+
+    /// The request of products of powers. The exponents are as long as the longest of all.
+    #[must_use]
+    pub fn of_powers(powers: &MultiPowers<'_>) -> Self {
+        let each =
+            |(&a, &b): (&Operand<'_>, &Operand<'_>)| Self::of(powers.op(), &Job { a, b, ..powers.job });
+        let requests: Vec<Self> = powers.bases.iter().zip(powers.exponents).map(each).collect();
+        let bits = requests.iter().map(Self::exponent_bits).max().unwrap_or(0);
+        let is_on_host = requests.iter().all(|request| request.operands == Location::Host);
+        Self {
+            op: Op::MultiPow,
+            factor_bits: requests.iter().map(|request| request.factor_bits).max().unwrap_or(0),
+            exponents: Exponents::Each { bits },
+            secrecy: powers.secrecy,
+            operands: if is_on_host { Location::Host } else { Location::Mixed },
+            terms: powers.bases.len(),
+            ..Self::of(powers.op(), &powers.job)
+        }
+    }
+
+    /// The request of products of a column's groups.
+    #[must_use]
+    pub fn of_column(products: &ColumnProducts<'_>) -> Self {
+        Self {
+            factor_bits: products.column.bits(),
+            moduli: ModuliForm::Shared,
+            operands: Location::of([Some(products.column)]),
+            terms: products.group,
+            ..Self::new(Op::ProductMod, products.modulus.bits(), products.count())
+        }
+    }
+}
+
 impl Call<'_> {
     /// The request of this call, with answers in the memory of the host.
     pub fn request(&self) -> Result<Request, Error> {
@@ -145,7 +198,7 @@ pub enum Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// The same place, for a part of the work that is done before others.
+    /// These answers, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> Answers<'_> {
         match self {
             Self::New(batch) => Answers::New(batch),

@@ -1,9 +1,6 @@
 //! A request: everything about a group of items that decides how the group is computed.
 
-use crate::{
-    ColumnProducts, CrtJob, FixedPowers, Job, KERNEL_MAX_BITS, Moduli, MultiPowers, Op, Operand, Product,
-    PublicJob, Step, limbs,
-};
+use crate::{CrtJob, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Product, PublicJob, Step, limbs};
 use std::sync::Arc;
 
 /// A group of items to be planned: one operation on numbers of about one size.
@@ -154,56 +151,6 @@ impl Request {
         Self { operands, ..Self::new(Op::Step, step.bits(), count) }
     }
 
-    /// The request of powers of a fixed base.
-    #[must_use]
-    pub fn of_fixed(powers: &FixedPowers<'_>) -> Self {
-        let bits = powers.exponents.bits();
-        let exponents = match powers.exponents.is_shared() {
-            true => Exponents::Shared { bits },
-            false => Exponents::Each { bits },
-        };
-        Self {
-            exponents,
-            factor_bits: powers.base.bits(),
-            moduli: ModuliForm::Shared,
-            secrecy: powers.secrecy,
-            operands: Location::of([Some(powers.exponents)]),
-            prepared_bits: powers.prepared_bits,
-            ..Self::new(Op::FixedPow, powers.modulus.bits(), powers.count())
-        }
-    }
-
-    /// The request of products of powers. The exponents are as long as the longest of all.
-    #[must_use]
-    pub fn of_powers(powers: &MultiPowers<'_>) -> Self {
-        let each =
-            |(&a, &b): (&Operand<'_>, &Operand<'_>)| Self::of(powers.op(), &Job { a, b, ..powers.job });
-        let requests: Vec<Self> = powers.bases.iter().zip(powers.exponents).map(each).collect();
-        let bits = requests.iter().map(Self::exponent_bits).max().unwrap_or(0);
-        let is_on_host = requests.iter().all(|request| request.operands == Location::Host);
-        Self {
-            op: Op::MultiPow,
-            factor_bits: requests.iter().map(|request| request.factor_bits).max().unwrap_or(0),
-            exponents: Exponents::Each { bits },
-            secrecy: powers.secrecy,
-            operands: if is_on_host { Location::Host } else { Location::Mixed },
-            terms: powers.bases.len(),
-            ..Self::of(powers.op(), &powers.job)
-        }
-    }
-
-    /// The request of products of a column's groups.
-    #[must_use]
-    pub fn of_column(products: &ColumnProducts<'_>) -> Self {
-        Self {
-            factor_bits: products.column.bits(),
-            moduli: ModuliForm::Shared,
-            operands: Location::of([Some(products.column)]),
-            terms: products.group,
-            ..Self::new(Op::ProductMod, products.modulus.bits(), products.count())
-        }
-    }
-
     /// The request of private operations of RSA: powers modulo two primes for each item.
     #[must_use]
     pub fn of_crt(job: &CrtJob<'_>) -> Self {
@@ -310,7 +257,7 @@ impl Exponents {
 
 impl Location {
     /// The memory that holds some operands.
-    fn of<const N: usize>(operands: [Option<Operand<'_>>; N]) -> Self {
+    pub(crate) fn of<const N: usize>(operands: [Option<Operand<'_>>; N]) -> Self {
         let is_resident =
             |wanted| operands.iter().flatten().any(|operand| operand.resident().is_some() == wanted);
         match (is_resident(true), is_resident(false)) {

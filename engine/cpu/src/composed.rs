@@ -34,7 +34,7 @@ impl Cpu {
         }
     }
 
-    /// The plan of `other`, which is computed in the place of `request`.
+    /// The plan of `other`, which is computed instead of `request`.
     fn plan_like(&self, request: &Request, other: Request) -> Option<Plan> {
         Some(Plan { request: request.clone(), ..self.plan(&other)? })
     }

@@ -44,8 +44,8 @@ pub fn div_exact(multiplier: &Multiplier, a: &[u64], b: &[u64], out: &mut [u64])
     }
 }
 
-/// The inverse of an odd number modulo `B^n`, for its n limbs: a step `x <- x (2 - b x)` doubles the limbs that
-/// are right.
+/// The inverse of an odd number modulo `B^n`, for its n limbs: a step `x <- x (2 - b x)` doubles the limbs
+/// that are right.
 fn inverse(multiplier: &Multiplier, b: &[u64]) -> Rows {
     let n = b.len();
     let mut inverse = Rows::zeros(n);

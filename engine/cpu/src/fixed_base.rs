@@ -115,8 +115,8 @@ impl Cpu {
         }
     }
 
-    /// Powers by secret exponents, whose declared width is not greater than the base was prepared for. Neither
-    /// time nor addresses depend on the base and on the exponents.
+    /// Powers by secret exponents, whose declared width is not greater than the base was prepared for.
+    /// Neither time nor addresses depend on the base and on the exponents.
     fn pow_fixed_base_secret(&self, fixed: &FixedBase, powers: &FixedPowers<'_>) -> Result<Batch, Error> {
         let exponents = powers.exponents;
         assert!(exponents.bits() <= fixed.exponent_bits, "the exponents are too wide");

@@ -54,7 +54,7 @@ impl Cuda {
         }
     }
 
-    /// The plan of `other`, computed `times` times in the place of `request`.
+    /// The plan of `other`, which is computed `times` times instead of `request`.
     fn plan_like(&self, request: &Request, times: usize, other: Request) -> Option<Plan> {
         let plan = self.plan(&other)?;
         Some(Plan { request: request.clone(), seconds: plan.seconds * times as f64, ..plan })

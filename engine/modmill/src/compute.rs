@@ -47,8 +47,8 @@ impl Backends {
         self.run_on_cpu(&plan, call, answers)
     }
 
-    /// Runs a plan of the GPUs. Returns whether the answers are in their place; otherwise GPUs failed, and the
-    /// CPU may finish.
+    /// Runs a plan of the GPUs. Returns whether the answers are in their place; otherwise GPUs failed, and
+    /// the CPU may finish.
     pub(crate) fn run_on_gpus(
         &self,
         plan: &Plan,

@@ -3,14 +3,13 @@
 use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::gpu::Cuda;
-use crate::place::Host;
 use modmill_core::{Batch, Error, ItemError, Path, Plan, Request, TRANSFORM_MAX_BITS, Watch};
 use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
 ///
-/// `P` is the [`Place`](crate::Place) of the answers: a new batch, unless [`Engine::to`] or [`Engine::on_device`] say
-/// otherwise. Every operation is there at every place.
+/// `P` is the [`Place`](crate::Place) of the answers: a new batch, unless [`Engine::to`] or
+/// [`Engine::on_device`] say otherwise. Every operation is there at every place.
 ///
 /// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`). Small
 /// batches that several threads submit at the same time are computed together where that is faster.
@@ -77,6 +76,12 @@ pub struct Engine<P = Host> {
     pub(crate) place: P,
 }
 
+/// The place of an engine's own answers: every answer is a new [`Batch`].
+pub struct Host {
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) watch: Option<Arc<Watch>>,
+}
+
 impl EngineBuilder {
     /// Starts the engine.
     ///
@@ -119,8 +124,8 @@ impl Engine {
     }
 
     /// How a request is computed, and why. Calls run this very plan, unless other threads have small calls of
-    /// the same shape under way: then the plan is made for the items of all. [`Engine::ask`] finds the plan of
-    /// a call.
+    /// the same shape under way: then the plan is made for the items of all. [`Engine::ask`] finds the plan
+    /// of a call.
     ///
     /// ```
     /// use modmill::{Engine, Op, Request};

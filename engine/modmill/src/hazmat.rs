@@ -1,5 +1,5 @@
-//! Operations of RSA without padding and without checks of the keys, for schemes that are built on them: powers
-//! as one sequence of kernels, from bytes to bytes, where GPUs have them.
+//! Operations of RSA without padding and without checks of the keys, for schemes that are built on them:
+//! powers as one sequence of kernels, from bytes to bytes, where GPUs have them.
 
 use crate::Engine;
 use crate::callers::small::Turn;

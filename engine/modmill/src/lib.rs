@@ -65,7 +65,7 @@ mod watched;
 use modmill_cuda as gpu;
 
 pub use config::EngineBuilder;
-pub use engine::{Engine, kernel_seconds};
+pub use engine::{Engine, Host, kernel_seconds};
 pub use fixed_base::FixedBase;
 pub use gcd::Xgcd;
 pub use modmill_core::matrix::{
@@ -80,7 +80,7 @@ pub use modmill_core::{
 pub use modmill_cpu::MAX_THREADS;
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};
-pub use place::{Ask, Device, Holds, Host, Place, To};
+pub use place::{Ask, Device, Holds, Place, To};
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
 pub use residue_matrix::{Placement, ResidueMatrix};

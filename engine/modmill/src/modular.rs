@@ -179,9 +179,9 @@ impl<P: Place> Engine<P> {
     /// `base^exponent mod N`, constant-time in bases and exponents: time depends on the declared
     /// widths and on the moduli's lengths and parity alone.
     ///
-    /// [`Public`](crate::Public) exponents may decide the time: leading zeros are skipped, and short exponents
-    /// such as 65537 take the short road. The declared width of exponents on a device counts, because nobody looks
-    /// at them.
+    /// [`Public`](crate::Public) exponents may decide the time: leading zeros are skipped, and short
+    /// exponents such as 65537 take the short road. The declared width of exponents on a device counts,
+    /// because nobody looks at them.
     ///
     /// # Examples
     ///

@@ -7,8 +7,8 @@ use modmill_core::{
 };
 
 impl Backends {
-    /// Leaves operands where they are if they are on the host or on the device of the first ones that are on a
-    /// device of this engine, and copies others to the host. Moduli are read from the host if they are
+    /// Leaves operands where they are if they are on the host or on the device of the first ones that are on
+    /// a device of this engine, and copies others to the host. Moduli are read from the host if they are
     /// elsewhere.
     pub(crate) fn near<'a, const N: usize>(
         &self,

@@ -1,11 +1,9 @@
 //! The places of answers: new batches, a batch of the caller's, a device, a plan.
 
-use crate::Engine;
-use crate::backends::Backends;
+use crate::engine::{Engine, Host};
 use crate::operation::Operation;
-use modmill_core::{Answers, Batch, Error, Operand, Plan, Resident, Watch};
+use modmill_core::{Answers, Batch, Error, Operand, Plan, Resident};
 use std::cell::RefCell;
-use std::sync::Arc;
 
 /// The place of an engine's answers. Every operation of an [`Engine`] is there at every place.
 ///
@@ -16,7 +14,7 @@ use std::sync::Arc;
 /// | [`Device`] | [`Engine::on_device`] | a [`Resident`] batch |
 /// | [`Ask`] | [`Engine::ask`] | the [`Plan`] of the call, which is not run |
 pub trait Place: Sized + private::Sealed {
-    /// What an operation returns.
+    /// The type that an operation returns.
     type Numbers;
 
     /// Computes an operation and puts the answers in this place.
@@ -24,8 +22,8 @@ pub trait Place: Sized + private::Sealed {
     fn answer(engine: &Engine<Self>, operation: &dyn Operation) -> Result<Self::Numbers, Error>;
 }
 
-/// A place that holds its answers, so that they are operands of the next operation. A formula over such places is
-/// written once. On a device its intermediate results need no trip to the host.
+/// A place that holds its answers, so that they are operands of the next operation. A formula over such
+/// places is written once. On a device its intermediate results need no trip to the host.
 ///
 /// ```
 /// use modmill::{Batch, Engine, Error, Holds, Modulus, Operand};
@@ -52,19 +50,13 @@ pub trait Holds: Place {
     /// Answers as an operand of the next operation.
     fn operand(numbers: &Self::Numbers) -> Operand<'_>;
 
-    /// Numbers that are known to fit `bits` bits, with that width. The host keeps their declared width, because a
-    /// narrower one takes a copy.
+    /// Numbers that are known to fit `bits` bits, with that width. The host keeps their declared width,
+    /// because a narrower one takes a copy.
     #[must_use]
     fn narrowed(numbers: Self::Numbers, bits: usize) -> Self::Numbers;
 
     /// The numbers in the memory of the host, with a width of `bits` bits, which they are known to fit.
     fn to_host(numbers: Self::Numbers, bits: usize) -> Result<Batch, Error>;
-}
-
-/// The engine's own place: every answer is a new [`Batch`].
-pub struct Host {
-    pub(crate) backends: Arc<Backends>,
-    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 /// A batch of the caller's, into which answers are written ([`Engine::to`]).
@@ -150,9 +142,10 @@ impl Holds for Device<'_> {
 impl Engine {
     /// An engine whose answers go into `answers`.
     ///
-    /// Memory that is used again costs no new pages, and a batch in pinned memory ([`Engine::pinned`]) is written
-    /// by the GPU itself. The batch must have the width and the number of items that the operation returns
-    /// elsewhere. If items fail, their rows are zero, and [`Error::Items`] names them and has a copy of the others.
+    /// Memory that is used again costs no new pages, and a batch in pinned memory ([`Engine::pinned`]) is
+    /// written by the GPU itself. The batch must have the width and the number of items that the operation
+    /// returns elsewhere. If items fail, their rows are zero, and [`Error::Items`] names them and has a copy
+    /// of the others.
     ///
     /// # Examples
     ///
@@ -174,8 +167,8 @@ impl Engine {
     /// An engine whose answers stay on a device.
     ///
     /// Operands may be on the device, on the host, or both in one call. An operation runs on the device that
-    /// holds operands; those of the host, of another device or of another engine are copied. It returns when the
-    /// answers are there. What devices have no kernels for is computed on the host and copied back, and
+    /// holds operands; those of the host, of another device or of another engine are copied. It returns when
+    /// the answers are there. What devices have no kernels for is computed on the host and copied back, and
     /// [`Engine::ask`] tells.
     ///
     /// A failed item is an [`Error::Items`], as elsewhere; the error carries the other answers on the host.

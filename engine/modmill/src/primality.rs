@@ -1,4 +1,5 @@
-//! Primality tests: Miller-Rabin rounds for a batch of candidates, and the tests of Lucas and Lehmer and of Pepin.
+//! Primality tests: Miller-Rabin rounds for a batch of candidates, and the tests of Lucas and Lehmer and of
+//! Pepin.
 
 mod special;
 

@@ -1,7 +1,6 @@
 //! Engines whose calls can be watched and stopped.
 
-use crate::Engine;
-use crate::place::Host;
+use crate::engine::{Engine, Host};
 use modmill_core::{Batch, Error, Watch, watched};
 use modmill_cpu::out_of_memory::returned;
 use rayon::prelude::*;

@@ -164,7 +164,7 @@ pub fn welch_inv(
     candidate.set_bit(0, true);
     let is_prime = |number: &BigUint| {
         let candidates = crate::oracle::batch(std::slice::from_ref(number));
-        primality::is_probable_prime(&engine, &candidates, &[2, 3, 5, 7, 11])
+        primality::is_probable_prime(engine, &candidates, &[2, 3, 5, 7, 11])
             .is_ok_and(|verdicts| verdicts == [true])
     };
     while !is_prime(&candidate) {

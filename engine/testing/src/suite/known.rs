@@ -79,12 +79,12 @@ fn safe_prime(engine: &Engine, prime: &BigUint) -> Outcome {
     let text = |error: modmill::Error| error.to_string();
     let half: BigUint = prime >> 1;
     let both = batch(&[prime.clone(), half.clone()]);
-    if primality::is_probable_prime(&engine, &both, &[2, 3]).map_err(text)? != [true, true] {
+    if primality::is_probable_prime(engine, &both, &[2, 3]).map_err(text)? != [true, true] {
         return Err("p or (p - 1) / 2 is not prime".to_owned());
     }
     // The primes are found among other numbers of a batch, which are not primes.
     let beside = batch(&[prime.clone(), prime - 2u8, prime.clone(), half + 2u8]);
-    let verdicts = primality::is_probable_prime(&engine, &beside, &[2]).map_err(text)?;
+    let verdicts = primality::is_probable_prime(engine, &beside, &[2]).map_err(text)?;
     if verdicts != [true, false, true, false] {
         return Err(format!("p, p - 2, p, q + 2: {verdicts:?}"));
     }

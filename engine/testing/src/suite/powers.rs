@@ -257,7 +257,7 @@ fn nothing(engine: &Engine) -> Outcome {
             expect(&[], &[BigUint::ZERO], &found.map_err(text)?)?;
         }
         expect(&[], &[], &engine.products_mod(&none, 5, &shared).map_err(text)?)?;
-        expect(&[], &[], &random::below(&engine, &shared, 0).map_err(text)?)?;
+        expect(&[], &[], &random::below(engine, &shared, 0).map_err(text)?)?;
         // Numbers of no width at all are zeros.
         let zeros = Batch::zeros(0, 3);
         expect(&[], &[BigUint::ZERO], &engine.product_mod(&zeros, &shared).map_err(text)?)?;

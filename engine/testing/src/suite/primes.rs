@@ -16,9 +16,9 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     suite.case(format!("Mersenne numbers up to {longest} bits"), |engine| mersenne(engine, longest));
     suite.case("pseudoprimes", pseudoprimes);
     suite.case("primality of nothing, and to no base", |engine| {
-        let none = primality::is_probable_prime(&engine, &Batch::zeros(64, 0), &[2])
+        let none = primality::is_probable_prime(engine, &Batch::zeros(64, 0), &[2])
             .map_err(|error| error.to_string())?;
-        let odd = primality::is_probable_prime(&engine, &Batch::from_values([[9u64], [8]]), &[])
+        let odd = primality::is_probable_prime(engine, &Batch::from_values([[9u64], [8]]), &[])
             .map_err(|error| error.to_string())?;
         if none.is_empty() && odd == [true, false] { Ok(()) } else { Err(format!("{none:?}, {odd:?}")) }
     });
@@ -26,7 +26,7 @@ pub(super) fn run(suite: &mut Suite<'_>) {
 
 fn verdicts(engine: &Engine, numbers: &[BigUint], bases: &[u64], expected: &[bool]) -> Outcome {
     let found =
-        primality::is_probable_prime(&engine, &batch(numbers), bases).map_err(|error| error.to_string())?;
+        primality::is_probable_prime(engine, &batch(numbers), bases).map_err(|error| error.to_string())?;
     if found.len() != expected.len() {
         return Err(format!("{} verdicts on {} numbers", found.len(), expected.len()));
     }
