@@ -45,9 +45,9 @@ pub(crate) fn is_prime<'py>(
 /// bits are decided for certain.
 fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>, Error> {
     if candidates.bits() <= 64 {
-        return primality::is_probable_prime(&engine, candidates, &SMALL_BASES);
+        return primality::is_probable_prime(engine, candidates, &SMALL_BASES);
     }
-    let mut verdicts = primality::is_probable_prime(&engine, candidates, &[2])?;
+    let mut verdicts = primality::is_probable_prime(engine, candidates, &[2])?;
     for _ in 0..rounds {
         let left: Vec<usize> = (0..candidates.len()).filter(|&item| verdicts[item]).collect();
         if left.is_empty() {
@@ -59,7 +59,7 @@ fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>,
             numbers.get_mut(place).copy_from_slice(candidates.get(item));
             random_below(candidates.get(item), bases.get_mut(place))?;
         }
-        for (item, passed) in left.into_iter().zip(primality::miller_rabin(&engine, &numbers, &bases)?) {
+        for (item, passed) in left.into_iter().zip(primality::miller_rabin(engine, &numbers, &bases)?) {
             verdicts[item] = passed;
         }
     }

@@ -95,7 +95,7 @@ impl Engines {
         let chosen = warm::plan(&self.chosen, &request)?.path;
         let mut found: Vec<(&Engine, Plan, bool)> = Vec::new();
         for engine in &backend.engines {
-            let plan = warm::plan(&engine, &request)?;
+            let plan = warm::plan(engine, &request)?;
             if plan.backend() == backend.backend && found.iter().all(|(_, other, _)| other.path != plan.path)
             {
                 let is_chosen = plan.path == chosen;

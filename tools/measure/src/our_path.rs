@@ -89,12 +89,12 @@ impl<'a> OurPath<'a> {
             }
             let seconds = match &self.call {
                 Call::Engine(engine) => {
-                    let before = kernel_seconds(&engine);
+                    let before = kernel_seconds(engine);
                     match &self.resident {
                         Some(resident) => drop(resident.compute(engine, self.inputs)?),
                         None => drop(self.inputs.compute(engine)?),
                     }
-                    kernel_seconds(&engine) - before
+                    kernel_seconds(engine) - before
                 }
                 Call::Chain(chain) => chain.run(self.inputs)?.kernel_seconds,
             };

@@ -135,13 +135,13 @@ impl Warm {
                 let request = Request::new(op, bits, batch);
                 let request =
                     if self.shared_modulus && op.is_modular() { request.one_modulus() } else { request };
-                let plan = warm::plan(&engine, &request)?;
+                let plan = warm::plan(engine, &request)?;
                 match plan.backend() {
                     Backend::Cuda => plan.path.to_string(),
                     Backend::Cpu => format!("{}, which compiles nothing", plan.path),
                 }
             }
-            Task::Rsa => where_computed(warm::rsa(&engine, bits, batch)?),
+            Task::Rsa => where_computed(warm::rsa(engine, bits, batch)?),
             Task::Paillier => where_computed(warm_paillier(engine, bits, batch)?),
         };
         Ok(Line { op: name(op), bits, batch, path, seconds: start.elapsed().as_secs_f64() })

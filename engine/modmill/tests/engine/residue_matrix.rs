@@ -33,7 +33,7 @@ fn cpu() -> Engine {
 fn products(engine: &Engine) -> Vec<(ResidueVectors, ResidueVectors)> {
     let (bits, residues) = vectors();
     let products = PLACEMENTS.map(|placement| {
-        let matrix = ResidueMatrix::new(&engine, rows(), placement).unwrap();
+        let matrix = ResidueMatrix::new(engine, rows(), placement).unwrap();
         assert_eq!(matrix.multiply_vartime(engine, &bits), matrix.multiply(engine, &bits));
         // Into memory that held something else.
         let moduli = ResidueModuli::largest(3).unwrap();

@@ -73,7 +73,7 @@ fn compute_a_little(engine: &Engine) {
     engine.mul(&numbers, &numbers).unwrap();
     engine.inv(&numbers, &moduli).unwrap();
     engine.gcd(&numbers, &moduli).unwrap();
-    primality::is_probable_prime(&engine, &numbers, &[2]).unwrap();
+    primality::is_probable_prime(engine, &numbers, &[2]).unwrap();
 }
 
 /// The number of this process's threads if the system tells it; 0 elsewhere.

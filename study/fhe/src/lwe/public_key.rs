@@ -66,7 +66,7 @@ pub(super) fn samples(
 ) -> Result<ResidueVectors, Error> {
     let parameters = secret.parameters();
     let source = SeededRows::new(parameters.moduli(), rows, parameters.dimension(), seed)?;
-    let matrix = ResidueMatrix::new(&engine, source, Placement::Streamed)?;
+    let matrix = ResidueMatrix::new(engine, source, Placement::Streamed)?;
     let mut b = matrix.multiply_rows(engine, &secret.residues()?)?;
     let errors = random::errors(rows)?;
     for (plane, modulus) in b.as_mut_slice().chunks_mut(rows).zip(parameters.moduli().words()) {

@@ -43,7 +43,7 @@ impl Bench<'_> {
         let decrypts = |ciphertexts: &Ciphertexts, bits: &[bool]| {
             Ok::<_, Error>(scheme.decrypt(&secret, ciphertexts)? == bits)
         };
-        let kernels = || kernel_seconds(&self.engine);
+        let kernels = || kernel_seconds(self.engine);
         let bits: Vec<bool> = (0..self.batch).map(|item| item % 3 == 1).collect();
         let encryptions = [
             (

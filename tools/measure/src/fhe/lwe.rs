@@ -37,8 +37,8 @@ impl Bench<'_> {
         let moduli = ResidueModuli::largest(self.moduli)?;
         let source = SeededRows::new(&moduli, self.rows, self.columns, [42; 32])?;
         let elements = checked_columns(&source)?;
-        let matrix = ResidueMatrix::new(&self.engine, source, self.placement)?;
-        let kernels = || kernel_seconds(&self.engine);
+        let matrix = ResidueMatrix::new(self.engine, source, self.placement)?;
+        let kernels = || kernel_seconds(self.engine);
         for (op, is_bits, count) in [
             ("matrix times bits", true, 1),
             ("matrix times integers", false, 1),

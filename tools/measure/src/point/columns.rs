@@ -35,9 +35,9 @@ impl<'a> OurColumns<'a> {
 
     /// Items per second in kernels of a GPU, in one call.
     fn kernel_rate(&self) -> Result<Option<f64>, Error> {
-        let before = kernel_seconds(&self.engine);
+        let before = kernel_seconds(self.engine);
         self.items.compute(self.engine, self.fixed.as_ref())?;
-        let seconds = kernel_seconds(&self.engine) - before;
+        let seconds = kernel_seconds(self.engine) - before;
         Ok((seconds > 0.0).then(|| self.items.workload.count as f64 / seconds))
     }
 }

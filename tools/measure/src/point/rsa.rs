@@ -44,7 +44,7 @@ impl OurRsa<'_> {
 impl Contender for OurRsa<'_> {
     fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
         let (mut is_right, mut least) = (true, self.kernel_seconds);
-        let mut before = kernel_seconds(&self.engine);
+        let mut before = kernel_seconds(self.engine);
         let count = self.items.workload.count;
         let slice = repeat(
             length,
@@ -52,7 +52,7 @@ impl Contender for OurRsa<'_> {
             || self.call.outputs(),
             |outputs| {
                 is_right &= self.call.are_right(outputs);
-                let (now, then) = (kernel_seconds(&self.engine), before);
+                let (now, then) = (kernel_seconds(self.engine), before);
                 before = now;
                 if now > then {
                     least = Some(least.map_or(now - then, |least: f64| least.min(now - then)));

@@ -123,7 +123,7 @@ impl FileBench<'_> {
         let lengths = (point.bits, point.exponent_bits);
         let chunk = FileInputs::count_for(self.engine, op, lengths, records::CHUNK_TIME, LEAST_RECORDS)?;
         for count in [count, chunk.min(count)] {
-            warm::plan(&self.engine, &request(count))?;
+            warm::plan(self.engine, &request(count))?;
         }
         let numbers = FileInputs::random(op, point.bits, point.exponent_bits, count, self.seed);
         let inputs = Inputs {
@@ -145,7 +145,7 @@ impl FileBench<'_> {
         measuring: impl Fn(Format),
         done: impl FnMut(FileRecord) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        warm::rsa(&self.engine, point.bits, count)?;
+        warm::rsa(self.engine, point.bits, count)?;
         let digests = SignInputs::random(self.engine, point.bits, count)?;
         let inputs = Inputs {
             fields: digests.fields(),
