@@ -6,7 +6,7 @@ pub(crate) use tables::{FUNCTIONS, SHA1, SHA224, SHA256, SHA384, SHA512};
 
 use crate::failure::Failure;
 use crate::ffi::{Param, guard, octets};
-use crate::key::ProviderKey;
+use crate::key::{Content, ProviderKey};
 use crate::param_lists;
 use crate::params::{Given, Wanted};
 use crate::provider_context::Provider;
@@ -66,7 +66,7 @@ unsafe fn begin(
     // SAFETY: OpenSSL passes a key of this provider or null.
     match unsafe { key.as_ref() } {
         Some(key) => context.content = key.content.clone(),
-        None if context.content.public().is_none() => return Err(Failure::NotInitialised),
+        None if matches!(context.content, Content::Empty) => return Err(Failure::NotInitialised),
         None => {}
     }
     (context.hashing, context.takes_message, context.signature) = (None, false, None);

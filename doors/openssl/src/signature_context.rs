@@ -162,7 +162,7 @@ impl Signature {
     }
 
     fn public(&self) -> Result<&PublicKey, Failure> {
-        self.content.public().ok_or(Failure::NotInitialised)
+        self.content.public()
     }
 
     /// The parameters of PSS.
@@ -269,7 +269,7 @@ impl Signature {
 
     /// The public power of a signature.
     fn power(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
-        let half = self.content.half().ok_or(Failure::NotInitialised)?;
+        let half = self.content.half()?;
         if let Some(single) = &half.single
             // Counted like work of the engine, so that no fork happens in the middle.
             && let Some(power) = with_engine(|_| single.public_power(signature))?
