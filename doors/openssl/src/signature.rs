@@ -288,3 +288,16 @@ unsafe extern "C" fn gettable_params(_: *const c_void, _: *const c_void) -> *con
 unsafe extern "C" fn settable_params(_: *const c_void, _: *const c_void) -> *const Param {
     param_lists::SIGNATURE_SETTABLE.as_ptr()
 }
+
+unsafe extern "C" fn set_digest_params(context: *mut Signature, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that live until this returns.
+    unsafe { with(context, |context| context.set_for_digest(Given::new(params))) }
+}
+
+unsafe extern "C" fn settable_digest_params(context: *const Signature) -> *const Param {
+    // SAFETY: OpenSSL passes a context of this provider or null.
+    match unsafe { context.as_ref() }.and_then(|context| context.digest) {
+        Some(digest) if digest.takes_master_secret() => param_lists::DIGEST_SETTABLE.as_ptr(),
+        _ => std::ptr::null(),
+    }
+}

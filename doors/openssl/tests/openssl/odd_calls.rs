@@ -5,9 +5,10 @@ use crate::api::{Api, LAST, Param, Pointer, call, param};
 use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::ptr::{null, null_mut};
 
-/// `OSSL_PARAM_UNSIGNED_INTEGER` and `OSSL_PARAM_UTF8_STRING`.
+/// `OSSL_PARAM_UNSIGNED_INTEGER`, `OSSL_PARAM_UTF8_STRING` and `OSSL_PARAM_OCTET_STRING`.
 const UNSIGNED: u32 = 2;
 const UTF8: u32 = 4;
+const OCTETS: u32 = 5;
 
 /// A key whose modulus, exponents and primes are all `number`, made of parameters.
 fn key_of_one_number(api: &Api, number: u8) -> Pointer {
@@ -138,6 +139,48 @@ fn sign_init(api: &Api, key: Pointer, digest: &CStr, properties: Option<&CStr>) 
         ) -> c_int
     );
     (status == 1).then_some(context)
+}
+
+#[test]
+fn digests_of_ssl_3_take_the_master_secret() {
+    let Some(api) = Api::new() else { return };
+    let key = api.generate(2);
+    let set = |context: Pointer, secret: &mut [u8]| {
+        let params = [param(c"ssl3-ms", OCTETS, secret), LAST];
+        call!(
+            api.libcrypto,
+            c"EVP_MD_CTX_set_params"(context => Pointer, params.as_ptr() => *const Param) -> c_int
+        )
+    };
+    for digest in [c"SHA1", c"MD5-SHA1"] {
+        let [ours, theirs] = [c"provider=modmill", c"provider=default"].map(|properties| {
+            let context = sign_init(&api, key, digest, Some(properties)).expect("a context");
+            let list =
+                call!(api.libcrypto, c"EVP_MD_CTX_settable_params"(context => Pointer) -> *const Param);
+            assert!(!list.is_null(), "{digest:?} by {properties:?} has parameters");
+            let (message, mut signature, mut len) = (b"the handshake", [0u8; 128], 128usize);
+            let status = call!(
+                api.libcrypto,
+                c"EVP_DigestSignUpdate"(
+                    context => Pointer, message.as_ptr() => *const u8, message.len() => usize
+                ) -> c_int
+            );
+            assert_eq!(status, 1);
+            assert!(set(context, &mut [7; 47]) <= 0, "a master secret has 48 bytes");
+            assert_eq!(set(context, &mut [7; 48]), 1, "{digest:?} by {properties:?}");
+            let status = call!(
+                api.libcrypto,
+                c"EVP_DigestSignFinal"(
+                    context => Pointer, signature.as_mut_ptr() => *mut u8, &mut len => *mut usize
+                ) -> c_int
+            );
+            assert_eq!((status, len), (1, 128));
+            signature
+        });
+        assert_eq!(ours, theirs, "{digest:?}");
+    }
+    let context = sign_init(&api, key, c"SHA256", Some(c"provider=modmill")).expect("a context");
+    assert!(set(context, &mut [7; 48]) <= 0, "SSL 3.0 does not sign with SHA-256");
 }
 
 #[test]
