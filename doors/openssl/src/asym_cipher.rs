@@ -95,7 +95,7 @@ impl Cipher {
     }
 
     fn public(&self) -> Result<&PublicKey, Failure> {
-        self.content.public().ok_or(Failure::NotInitialised)
+        self.content.public()
     }
 
     /// The scheme of the padding.

@@ -115,41 +115,68 @@ impl Digest {
         }
     }
 
+    /// Whether SSL 3.0 signs with this digest, and the hash of a handshake takes the master secret.
+    pub(crate) fn takes_master_secret(self) -> bool {
+        matches!(self, Self::Known(Hash::Sha1) | Self::Md5Sha1)
+    }
+
     /// Starts hashing.
     pub(crate) fn hashing(self) -> Hashing {
-        match self {
-            Self::Known(hash) => Hashing::Known(hash.hasher()),
-            Self::Md5 => Hashing::Md5(Md5::new()),
-            Self::Md5Sha1 => Hashing::Md5Sha1(Md5::new(), Hash::Sha1.hasher()),
-        }
+        Hashing(match self {
+            Self::Known(hash) => vec![Part::Known(hash.hasher())],
+            Self::Md5 => vec![Part::Md5(Md5::new())],
+            Self::Md5Sha1 => vec![Part::Md5(Md5::new()), Part::Known(Hash::Sha1.hasher())],
+        })
     }
 }
 
-/// A hash of data that comes in pieces.
+/// A hash of data that comes in pieces: the digests of all parts, one after the other.
 #[derive(Clone)]
-pub(crate) enum Hashing {
+pub(crate) struct Hashing(Vec<Part>);
+
+#[derive(Clone)]
+enum Part {
     Known(Hasher),
     Md5(Md5),
-    Md5Sha1(Md5, Hasher),
+}
+
+impl Part {
+    fn update(&mut self, data: &[u8]) {
+        match self {
+            Self::Known(hasher) => hasher.update(data),
+            Self::Md5(md5) => md5.update(data),
+        }
+    }
+
+    fn finish(self) -> Vec<u8> {
+        match self {
+            Self::Known(hasher) => hasher.finish().as_ref().to_vec(),
+            Self::Md5(md5) => md5.finalize().to_vec(),
+        }
+    }
 }
 
 impl Hashing {
     pub(crate) fn update(&mut self, data: &[u8]) {
-        match self {
-            Self::Known(hasher) => hasher.update(data),
-            Self::Md5(md5) => md5.update(data),
-            Self::Md5Sha1(md5, sha1) => {
-                md5.update(data);
-                sha1.update(data);
-            }
-        }
+        self.0.iter_mut().for_each(|part| part.update(data));
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {
-        match self {
-            Self::Known(hasher) => hasher.finish().as_ref().to_vec(),
-            Self::Md5(md5) => md5.finalize().to_vec(),
-            Self::Md5Sha1(md5, sha1) => [&md5.finalize()[..], sha1.finish().as_ref()].concat(),
-        }
+        self.0.into_iter().flat_map(Part::finish).collect()
+    }
+
+    /// The hash that SSL 3.0 signs: of a handshake, which was hashed with `digest`, and of its master secret
+    /// (RFC 6101, section 5.6.8).
+    pub(crate) fn with_master_secret(self, digest: Digest, secret: &[u8]) -> Self {
+        let around = |(mut inner, mut outer): (Part, Part)| {
+            let len = if matches!(inner, Part::Md5(_)) { 48 } else { 40 };
+            inner.update(secret);
+            inner.update(&[0x36; 48][..len]);
+            outer.update(secret);
+            outer.update(&[0x5c; 48][..len]);
+            outer.update(&inner.finish());
+            outer
+        };
+        Self(self.0.into_iter().zip(digest.hashing().0).map(around).collect())
     }
 }

@@ -41,18 +41,24 @@ pub(crate) enum Failure {
     NotInitialised,
 }
 
+/// The error of OpenSSL's own providers with the number `reason` of `proverr.h`, with `ERR_LIB_PROV` before it
+/// as in `err.h`. OpenSSL has its text.
+const fn of_openssl(reason: c_uint) -> c_uint {
+    57 << 23 | reason
+}
+
 impl Failure {
-    /// The number of the reason in [`REASONS`].
+    /// The number of the reason in [`REASONS`], or that of OpenSSL's own providers where programs compare it.
     pub(crate) fn reason(&self) -> c_uint {
         match self {
             Self::Parameter(_) => 1,
             Self::Key(_) => 2,
             Self::Operation(_) => 3,
             Self::Unsupported(_) => 4,
-            Self::Room { .. } => 5,
-            Self::NotInitialised => 6,
-            Self::ShortKey { .. } => 7,
-            Self::Mask => 8,
+            Self::NotInitialised => 5,
+            Self::Room { .. } => of_openssl(106),
+            Self::Mask => of_openssl(167),
+            Self::ShortKey { .. } => of_openssl(171),
         }
     }
 }
@@ -75,16 +81,12 @@ impl From<modmill_rsa::Error> for Failure {
     }
 }
 
-/// The texts of all reasons, which OpenSSL prints before the details.
-pub(crate) static REASONS: [Item; 9] = [
+/// The texts of the provider's own reasons, which OpenSSL prints before the details.
+pub(crate) static REASONS: [Item; 6] = [
     Item { id: 1, text: c"wrong parameter".as_ptr() },
     Item { id: 2, text: c"unusable key".as_ptr() },
     Item { id: 3, text: c"operation failed".as_ptr() },
     Item { id: 4, text: c"not supported by this provider".as_ptr() },
-    Item { id: 5, text: c"output too short".as_ptr() },
-    Item { id: 6, text: c"not initialised".as_ptr() },
-    // These two are compared by programs, and have OpenSSL's words.
-    Item { id: 7, text: c"key size too small".as_ptr() },
-    Item { id: 8, text: c"invalid mgf1 md".as_ptr() },
+    Item { id: 5, text: c"not initialised".as_ptr() },
     Item { id: 0, text: std::ptr::null() },
 ];

@@ -8,6 +8,7 @@ use crate::multi_prime::MultiPrime;
 use crate::names::param;
 use crate::params::{Built, Given, Numbers};
 use crate::single::Single;
+use crate::unusable::Unusable;
 use modmill_client::{Key, Task};
 use modmill_rsa::hazmat;
 use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
@@ -33,6 +34,8 @@ pub(crate) enum Content {
     Pair(Key, PublicHalf),
     /// Both halves of a key with more than two primes.
     MultiPrime(Arc<MultiPrime>, PublicHalf),
+    /// Numbers with which nothing can be computed.
+    Unusable(Unusable),
 }
 
 /// A public key, and OpenSSL's way to its powers.
@@ -79,15 +82,35 @@ fn all_numbers(key: &PrivateKey) -> Numbers {
 }
 
 impl Content {
-    pub(crate) fn public(&self) -> Option<&PublicKey> {
+    pub(crate) fn public(&self) -> Result<&PublicKey, Failure> {
         self.half().map(|half| &half.key)
     }
 
     /// The public half with OpenSSL's way to its powers.
-    pub(crate) fn half(&self) -> Option<&PublicHalf> {
+    pub(crate) fn half(&self) -> Result<&PublicHalf, Failure> {
         match self {
-            Self::Empty => None,
-            Self::Public(half) | Self::Pair(_, half) | Self::MultiPrime(_, half) => Some(half),
+            Self::Empty => Err(Failure::NotInitialised),
+            Self::Public(half) | Self::Pair(_, half) | Self::MultiPrime(_, half) => Ok(half),
+            Self::Unusable(_) => Err(Failure::Key("the modulus of the key is 0 or 1".into())),
+        }
+    }
+
+    /// The bits of the modulus. `None` if there is no key.
+    pub(crate) fn bits(&self) -> Option<usize> {
+        match self {
+            Self::Unusable(key) => Some(key.bits()),
+            _ => self.public().ok().map(PublicKey::bits),
+        }
+    }
+
+    /// The key without its private half.
+    pub(crate) fn without_private(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Public(half) | Self::Pair(_, half) | Self::MultiPrime(_, half) => {
+                Self::Public(half.clone())
+            }
+            Self::Unusable(key) => Self::Unusable(key.public()),
         }
     }
 
@@ -98,16 +121,17 @@ impl Content {
             Self::Public(half) => public_numbers(&half.key),
             Self::Pair(key, half) => key.private_key().map_or_else(|| public_numbers(&half.key), all_numbers),
             Self::MultiPrime(key, _) => key.numbers().clone(),
+            Self::Unusable(key) => key.numbers().clone(),
         }
     }
 
     /// Computes a task with the private half.
     pub(crate) fn compute(&self, core: &Core, task: Task) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        self.half()?;
         match self {
-            Self::Empty => Err(Failure::NotInitialised),
-            Self::Public(_) => Err(Failure::Key("a public key neither signs nor decrypts".into())),
             Self::Pair(key, _) => Ok(job::compute(core.asynchronous.as_ref(), key, task)?),
             Self::MultiPrime(key, _) => Ok(key.compute(&task)?),
+            _ => Err(Failure::Key("a public key neither signs nor decrypts".into())),
         }
     }
 
@@ -116,6 +140,9 @@ impl Content {
         let missing = |what| Failure::Key(format!("the key has no {what}"));
         let modulus = given.number(param::N)?.ok_or_else(|| missing("modulus"))?;
         let exponent = given.number(param::E)?.ok_or_else(|| missing("public exponent"))?;
+        if Unusable::has(&modulus) {
+            return Ok(Self::Unusable(Unusable::read(given, with_private)?));
+        }
         let private = if with_private { given.number(param::D)? } else { None };
         let Some(private) = private else {
             let key = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
@@ -154,7 +181,7 @@ impl Content {
                 Err(Failure::Key("the private key is held by the service and does not leave it".into()))
             }
             _ if with_private => Ok(Built::numbers(&self.numbers())),
-            _ => Ok(Built::numbers(&self.public().map(public_numbers).unwrap_or_default())),
+            _ => Ok(Built::numbers(&self.without_private().numbers())),
         }
     }
 }
@@ -187,6 +214,7 @@ pub(crate) unsafe fn hand_over(key: ProviderKey, callback: Callback, argument: *
 /// The strength of a key in bits (NIST SP 800-56B, appendix D), rounded as OpenSSL rounds it.
 pub(crate) fn security_bits(bits: usize) -> i64 {
     match bits {
+        0..8 => 0,
         2048 => 112,
         3072 => 128,
         4096 => 152,

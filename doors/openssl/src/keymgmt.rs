@@ -1,5 +1,6 @@
 //! Keys: making, importing, exporting, comparing.
 
+use crate::failure::Failure;
 use crate::ffi::{Callback, Dispatch, Param, dispatch, guard};
 use crate::key::{Content, ProviderKey, security_bits};
 use crate::keygen;
@@ -77,6 +78,7 @@ unsafe extern "C" fn has(key: *const ProviderKey, selection: c_int) -> c_int {
             (Content::Empty, _) => false,
             (Content::Public(_), selection) => selection & SELECT_PRIVATE == 0,
             (Content::Pair(..) | Content::MultiPrime(..), _) => true,
+            (Content::Unusable(key), selection) => selection & SELECT_PRIVATE == 0 || key.has_private(),
         };
         c_int::from(has)
     })
@@ -89,11 +91,13 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
         // SAFETY: OpenSSL passes a key of this provider or null.
         let Some(key) = (unsafe { key.as_ref() }) else { return 0 };
         let check = || {
-            let public = key.content.public().ok_or_else(|| no_key("nothing"))?;
+            let public = key.content.public()?;
             let private = match &key.content {
                 Content::Pair(pair, _) => pair.private_key(),
                 Content::MultiPrime(..) => None,
-                _ if selection & SELECT_PRIVATE != 0 => return Err(no_key("no private half")),
+                _ if selection & SELECT_PRIVATE != 0 => {
+                    return Err(Failure::Key("the key has no private half".into()));
+                }
                 _ => None,
             };
             if check_type == 1 {
@@ -111,18 +115,14 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
                     _ => Ok(()),
                 }
             })?
-            .map_err(|error| crate::failure::Failure::Key(error.to_string()))
+            .map_err(|error| Failure::Key(error.to_string()))
         };
         key.core.status(check())
     })
 }
 
-fn no_key(what: &str) -> crate::failure::Failure {
-    crate::failure::Failure::Key(format!("the key has {what}"))
-}
-
-/// Whether two keys are the same. Private halves are the same if the public ones are, because both were
-/// checked.
+/// Whether two keys are the same. Private halves of usable keys are the same if the public ones are, because
+/// both were checked.
 unsafe extern "C" fn matches_key(
     one: *const ProviderKey,
     other: *const ProviderKey,
@@ -134,7 +134,15 @@ unsafe extern "C" fn matches_key(
         if selection & SELECT_KEYPAIR == 0 {
             return 1;
         }
-        c_int::from(one.content.public().is_some() && one.content.public() == other.content.public())
+        c_int::from(match (&one.content, &other.content) {
+            (Content::Unusable(one), Content::Unusable(other)) if selection & SELECT_PRIVATE == 0 => {
+                one.public() == other.public()
+            }
+            (Content::Unusable(one), Content::Unusable(other)) => one == other,
+            (one, other) => {
+                matches!((one.public(), other.public()), (Ok(one), Ok(other)) if one == other)
+            }
+        })
     })
 }
 
@@ -185,12 +193,12 @@ unsafe extern "C" fn get_params(key: *const ProviderKey, params: *mut Param) -> 
         // SAFETY: OpenSSL passes a key of this provider, and parameters that may be written until this
         // returns.
         let (Some(key), mut wanted) = (unsafe { (key.as_ref(), Wanted::new(params)) }) else { return 0 };
-        let Some(public) = key.content.public() else { return 0 };
+        let Some(bits) = key.content.bits() else { return 0 };
         let numbers = key.content.numbers();
         let mut write = || {
-            wanted.set(param::BITS, || Ok(Value::Integer(public.bits() as i64)))?;
-            wanted.set(param::SECURITY_BITS, || Ok(Value::Integer(security_bits(public.bits()))))?;
-            wanted.set(param::MAX_SIZE, || Ok(Value::Integer(public.size() as i64)))?;
+            wanted.set(param::BITS, || Ok(Value::Integer(bits as i64)))?;
+            wanted.set(param::SECURITY_BITS, || Ok(Value::Integer(security_bits(bits))))?;
+            wanted.set(param::MAX_SIZE, || Ok(Value::Integer(bits.div_ceil(8) as i64)))?;
             wanted.set(param::DEFAULT_DIGEST, || Ok(Value::Text(c"SHA256")))?;
             numbers.iter().try_for_each(|(name, number)| wanted.set(name, || Ok(Value::Number(number))))
         };
@@ -217,9 +225,9 @@ unsafe extern "C" fn dup(key: *const ProviderKey, selection: c_int) -> *mut Prov
         if selection & SELECT_KEYPAIR == 0 {
             return std::ptr::null_mut();
         }
-        let content = match (&key.content, key.content.half()) {
-            (_, Some(half)) if selection & SELECT_PRIVATE == 0 => Content::Public(half.clone()),
-            (content, _) => content.clone(),
+        let content = match selection & SELECT_PRIVATE {
+            0 => key.content.without_private(),
+            _ => key.content.clone(),
         };
         Box::into_raw(Box::new(ProviderKey { core: key.core, content }))
     })

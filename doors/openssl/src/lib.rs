@@ -44,5 +44,6 @@ mod signature_context;
 mod single;
 mod statistics;
 mod store;
+mod unusable;
 
 pub use provider::OSSL_provider_init;

@@ -29,10 +29,7 @@ impl MultiPrime {
                 "keys with more than two primes where OpenSSL's functions are not found".into(),
             )
         })?;
-        let mut numbers = Numbers::new();
-        for name in param::NUMBERS.into_iter().chain(param::FURTHER.into_iter().flatten()) {
-            numbers.extend(given.number(name)?.map(|number| (name, number)));
-        }
+        let mut numbers = given.numbers()?;
         let single = |numbers: &Numbers| {
             let of = numbers.clone();
             Single::new(default, (true, public.size()), move || Built::numbers(&of))

@@ -85,6 +85,8 @@ pub(crate) mod signature {
     pub(crate) const GETTABLE_CTX_PARAMS: c_int = 19;
     pub(crate) const SET_CTX_PARAMS: c_int = 20;
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 21;
+    pub(crate) const SET_CTX_MD_PARAMS: c_int = 24;
+    pub(crate) const SETTABLE_CTX_MD_PARAMS: c_int = 25;
     pub(crate) const QUERY_KEY_TYPES: c_int = 26;
     pub(crate) const SIGN_MESSAGE_INIT: c_int = 27;
     pub(crate) const SIGN_MESSAGE_UPDATE: c_int = 28;
@@ -192,6 +194,7 @@ pub(crate) mod param {
     pub(crate) const TLS_NEGOTIATED_VERSION: &CStr = c"tls-negotiated-version";
     pub(crate) const IMPLICIT_REJECTION: &CStr = c"implicit-rejection";
     pub(crate) const SIGNATURE: &CStr = c"signature";
+    pub(crate) const SSL3_MASTER_SECRET: &CStr = c"ssl3-ms";
     pub(crate) const CORE_VERSION: &CStr = c"openssl-version";
     pub(crate) const OBJECT_TYPE: &CStr = c"type";
     pub(crate) const DATA_TYPE: &CStr = c"data-type";

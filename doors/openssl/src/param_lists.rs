@@ -59,6 +59,9 @@ pub(crate) static GENERATION: [Param; 4] =
 pub(crate) static SIGNATURE_SETTABLE: [Param; 5] =
     [named(DIGEST, UTF8), named(PAD_MODE, UTF8), named(SALT_LENGTH, UTF8), named(MGF1_DIGEST, UTF8), LAST];
 
+/// The parameters that the digest of a signature takes, if SSL 3.0 signs with it.
+pub(crate) static DIGEST_SETTABLE: [Param; 2] = [named(SSL3_MASTER_SECRET, OCTETS), LAST];
+
 /// The parameters that can be read from a signature.
 pub(crate) static SIGNATURE_GETTABLE: [Param; 6] = [
     named(ALGORITHM_ID, OCTETS),

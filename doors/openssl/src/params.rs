@@ -6,6 +6,7 @@ pub(crate) use built::{Built, Numbers};
 
 use crate::failure::Failure;
 use crate::ffi::{Param, octets};
+use crate::names::param;
 use std::ffi::{CStr, c_char};
 use zeroize::Zeroizing;
 
@@ -94,6 +95,15 @@ impl<'a> Given<'a> {
             number.reverse();
         }
         Ok(Some(number))
+    }
+
+    /// The numbers of a key that are given.
+    pub(crate) fn numbers(self) -> Result<Numbers, Failure> {
+        let mut numbers = Numbers::new();
+        for name in param::NUMBERS.into_iter().chain(param::FURTHER.into_iter().flatten()) {
+            numbers.extend(self.number(name)?.map(|number| (name, number)));
+        }
+        Ok(numbers)
     }
 
     /// A text, or `None` if it is not given or is of another type.

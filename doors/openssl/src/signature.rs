@@ -6,7 +6,7 @@ pub(crate) use tables::{FUNCTIONS, SHA1, SHA224, SHA256, SHA384, SHA512};
 
 use crate::failure::Failure;
 use crate::ffi::{Param, guard, octets};
-use crate::key::ProviderKey;
+use crate::key::{Content, ProviderKey};
 use crate::param_lists;
 use crate::params::{Given, Wanted};
 use crate::provider_context::Provider;
@@ -66,7 +66,7 @@ unsafe fn begin(
     // SAFETY: OpenSSL passes a key of this provider or null.
     match unsafe { key.as_ref() } {
         Some(key) => context.content = key.content.clone(),
-        None if context.content.public().is_none() => return Err(Failure::NotInitialised),
+        None if matches!(context.content, Content::Empty) => return Err(Failure::NotInitialised),
         None => {}
     }
     (context.hashing, context.takes_message, context.signature) = (None, false, None);
@@ -287,4 +287,17 @@ unsafe extern "C" fn gettable_params(_: *const c_void, _: *const c_void) -> *con
 
 unsafe extern "C" fn settable_params(_: *const c_void, _: *const c_void) -> *const Param {
     param_lists::SIGNATURE_SETTABLE.as_ptr()
+}
+
+unsafe extern "C" fn set_digest_params(context: *mut Signature, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of this provider, and parameters that live until this returns.
+    unsafe { with(context, |context| context.set_for_digest(Given::new(params))) }
+}
+
+unsafe extern "C" fn settable_digest_params(context: *const Signature) -> *const Param {
+    // SAFETY: OpenSSL passes a context of this provider or null.
+    match unsafe { context.as_ref() }.and_then(|context| context.digest) {
+        Some(digest) if digest.takes_master_secret() => param_lists::DIGEST_SETTABLE.as_ptr(),
+        _ => std::ptr::null(),
+    }
 }

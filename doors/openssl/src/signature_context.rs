@@ -115,6 +115,21 @@ impl Signature {
         Ok(())
     }
 
+    /// Takes parameters of the digest: the master secret, with which SSL 3.0 ends the hash of a handshake.
+    pub(crate) fn set_for_digest(&mut self, given: Given<'_>) -> Result<(), Failure> {
+        let none = || Failure::Unsupported("parameters of a digest other than SHA1 and MD5-SHA1".into());
+        let digest = self.digest.filter(|digest| digest.takes_master_secret()).ok_or_else(none)?;
+        let Some(secret) = given.octets(param::SSL3_MASTER_SECRET)?.map(Zeroizing::new) else {
+            return Ok(());
+        };
+        if secret.len() != 48 {
+            return Err(Failure::Parameter("the master secret of SSL 3.0 has 48 bytes".into()));
+        }
+        let hashing = self.hashing.take().ok_or(Failure::NotInitialised)?;
+        self.hashing = Some(hashing.with_master_secret(digest, &secret));
+        Ok(())
+    }
+
     pub(crate) fn get(&self, wanted: &mut Wanted) -> Result<(), Failure> {
         let none = || Failure::Unsupported("this signature has no algorithm identifier".into());
         wanted
@@ -162,7 +177,7 @@ impl Signature {
     }
 
     fn public(&self) -> Result<&PublicKey, Failure> {
-        self.content.public().ok_or(Failure::NotInitialised)
+        self.content.public()
     }
 
     /// The parameters of PSS.
@@ -269,7 +284,7 @@ impl Signature {
 
     /// The public power of a signature.
     fn power(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
-        let half = self.content.half().ok_or(Failure::NotInitialised)?;
+        let half = self.content.half()?;
         if let Some(single) = &half.single
             // Counted like work of the engine, so that no fork happens in the middle.
             && let Some(power) = with_engine(|_| single.public_power(signature))?

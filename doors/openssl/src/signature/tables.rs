@@ -25,6 +25,8 @@ pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
     GETTABLE_CTX_PARAMS => gettable_params,
     SET_CTX_PARAMS => set_params,
     SETTABLE_CTX_PARAMS => settable_params,
+    SET_CTX_MD_PARAMS => set_digest_params,
+    SETTABLE_CTX_MD_PARAMS => settable_digest_params,
 ];
 
 /// The functions of an algorithm whose name includes the hash, as OpenSSL has them from 3.4 on: `RSA-SHA256`.

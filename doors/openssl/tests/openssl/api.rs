@@ -6,11 +6,11 @@ use crate::common::Setup;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-type Pointer = *mut c_void;
+pub(crate) type Pointer = *mut c_void;
 
 /// `OSSL_PARAM`.
 #[repr(C)]
-struct Param {
+pub(crate) struct Param {
     key: *const c_char,
     data_type: u32,
     data: Pointer,
@@ -18,17 +18,21 @@ struct Param {
     return_size: usize,
 }
 
-const LAST: Param = Param { key: null(), data_type: 0, data: null_mut(), data_size: 0, return_size: 0 };
+pub(crate) const LAST: Param =
+    Param { key: null(), data_type: 0, data: null_mut(), data_size: 0, return_size: 0 };
+
+/// `EVP_PKEY_KEYPAIR`.
+const KEYPAIR: c_int = 0x87;
 
 /// A parameter whose value is at `data`.
-fn param<T>(key: &'static CStr, data_type: u32, data: &mut [T]) -> Param {
+pub(crate) fn param<T>(key: &'static CStr, data_type: u32, data: &mut [T]) -> Param {
     let data_size = size_of_val(data);
     Param { key: key.as_ptr(), data_type, data: data.as_mut_ptr().cast(), data_size, return_size: 0 }
 }
 
 /// Calls the function `$name` of libcrypto.
 macro_rules! call {
-    ($libcrypto:expr, $name:literal($($argument:expr => $type:ty),*) -> $result:ty) => {{
+    ($libcrypto:expr, $name:tt($($argument:expr => $type:ty),*) -> $result:ty) => {{
         // SAFETY: the tests name public functions of OpenSSL 3 with their types, and pass what these take.
         unsafe {
             let symbol = libc::dlsym($libcrypto, $name.as_ptr());
@@ -37,16 +41,17 @@ macro_rules! call {
         }
     }};
 }
+pub(crate) use call;
 
 /// libcrypto with a library context that has the provider.
-struct Api {
-    libcrypto: Pointer,
-    context: Pointer,
+pub(crate) struct Api {
+    pub(crate) libcrypto: Pointer,
+    pub(crate) context: Pointer,
     _setup: Setup,
 }
 
 impl Api {
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let setup = Setup::new()?;
         // SAFETY: the name ends with a zero, and nothing is closed.
         let libcrypto = unsafe { libc::dlopen(c"libcrypto.so.3".as_ptr(), libc::RTLD_NOW) };
@@ -65,7 +70,7 @@ impl Api {
     }
 
     /// A context for RSA keys.
-    fn rsa(&self) -> Pointer {
+    pub(crate) fn rsa(&self) -> Pointer {
         call!(
             self.libcrypto,
             c"EVP_PKEY_CTX_new_from_name"(
@@ -75,7 +80,7 @@ impl Api {
     }
 
     /// A new key of 1024 bits with the given number of primes.
-    fn generate(&self, primes: i32) -> Pointer {
+    pub(crate) fn generate(&self, primes: i32) -> Pointer {
         let (mut bits, mut primes, mut key) = ([1024], [primes], null_mut());
         let options = [param(c"bits", 1, &mut bits), param(c"primes", 1, &mut primes), LAST];
         let context = self.rsa();
@@ -93,7 +98,41 @@ impl Api {
         key
     }
 
-    fn provider(&self, key: Pointer) -> String {
+    /// A key of its numbers, private ones among them. `None` if the provider refuses them.
+    pub(crate) fn key_of(&self, numbers: *mut Param) -> Option<Pointer> {
+        let (context, mut key) = (self.rsa(), null_mut());
+        assert_eq!(call!(self.libcrypto, c"EVP_PKEY_fromdata_init"(context => Pointer) -> c_int), 1);
+        let status = call!(
+            self.libcrypto,
+            c"EVP_PKEY_fromdata"(
+                context => Pointer, &mut key => *mut Pointer, KEYPAIR => c_int, numbers => *mut Param
+            ) -> c_int
+        );
+        (status == 1).then_some(key)
+    }
+
+    /// The numbers of a key, private ones among them.
+    pub(crate) fn numbers_of(&self, key: Pointer) -> *mut Param {
+        let mut numbers = null_mut();
+        let status = call!(
+            self.libcrypto,
+            c"EVP_PKEY_todata"(key => Pointer, KEYPAIR => c_int, &mut numbers => *mut *mut Param) -> c_int
+        );
+        assert_eq!(status, 1, "a key has numbers");
+        numbers
+    }
+
+    /// A context for operations with a key.
+    pub(crate) fn with_key(&self, key: Pointer) -> Pointer {
+        call!(
+            self.libcrypto,
+            c"EVP_PKEY_CTX_new_from_pkey"(
+                self.context => Pointer, key => Pointer, null() => *const c_char
+            ) -> Pointer
+        )
+    }
+
+    pub(crate) fn provider(&self, key: Pointer) -> String {
         let provider = call!(self.libcrypto, c"EVP_PKEY_get0_provider"(key => Pointer) -> Pointer);
         let name = call!(self.libcrypto, c"OSSL_PROVIDER_get0_name"(provider => Pointer) -> *const c_char);
         // SAFETY: OpenSSL's names end with a zero.
@@ -103,34 +142,14 @@ impl Api {
 
 #[test]
 fn keys_are_made_of_their_numbers() {
-    const KEYPAIR: c_int = 0x87;
     let Some(api) = Api::new() else { return };
     for primes in [2, 3] {
         let key = api.generate(primes);
-        let mut numbers: *mut Param = null_mut();
-        let status = call!(
-            api.libcrypto,
-            c"EVP_PKEY_todata"(key => Pointer, KEYPAIR => c_int, &mut numbers => *mut *mut Param) -> c_int
-        );
-        assert_eq!(status, 1, "{primes} primes");
-        let (context, mut again) = (api.rsa(), null_mut());
-        assert_eq!(call!(api.libcrypto, c"EVP_PKEY_fromdata_init"(context => Pointer) -> c_int), 1);
-        let status = call!(
-            api.libcrypto,
-            c"EVP_PKEY_fromdata"(
-                context => Pointer, &mut again => *mut Pointer, KEYPAIR => c_int, numbers => *mut Param
-            ) -> c_int
-        );
-        assert_eq!(status, 1, "{primes} primes");
+        let again = api.key_of(api.numbers_of(key)).expect("a key");
         assert_eq!(api.provider(again), "modmill");
         assert_eq!(call!(api.libcrypto, c"EVP_PKEY_eq"(key => Pointer, again => Pointer) -> c_int), 1);
-        let check = call!(
-            api.libcrypto,
-            c"EVP_PKEY_CTX_new_from_pkey"(
-                api.context => Pointer, again => Pointer, null() => *const c_char
-            ) -> Pointer
-        );
-        assert_eq!(call!(api.libcrypto, c"EVP_PKEY_check"(check => Pointer) -> c_int), 1);
+        let check = api.with_key(again);
+        assert_eq!(call!(api.libcrypto, c"EVP_PKEY_check"(check => Pointer) -> c_int), 1, "{primes} primes");
     }
 }
 
@@ -145,12 +164,7 @@ fn an_empty_key_takes_no_parameters() {
 #[test]
 fn digests_of_oaep_have_openssls_first_names() {
     let Some(api) = Api::new() else { return };
-    let context = call!(
-        api.libcrypto,
-        c"EVP_PKEY_CTX_new_from_pkey"(
-            api.context => Pointer, api.generate(2) => Pointer, null() => *const c_char
-        ) -> Pointer
-    );
+    let context = api.with_key(api.generate(2));
     let (mut padding, mut hash, mut mask) = ([4], *b"SHA256", *b"SHA1");
     let options = [
         param(c"pad-mode", 1, &mut padding),

@@ -5,6 +5,7 @@ mod common;
 mod encryption;
 mod hostile;
 mod keys;
+mod odd_calls;
 mod signatures;
 mod speed;
 mod tls;
