@@ -5,6 +5,7 @@ use modmill_cuda::Faults;
 use modmill_testing::oracle::{batch_of_width, number};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
+use std::slice::from_ref;
 
 /// The CPU, and an emulated GPU where there is a compiler for it.
 fn engines() -> Vec<Engine> {
@@ -78,7 +79,7 @@ fn long_quotients_are_exact() {
     for (bits, divisor_bits) in [(140_000, 70_000), (100_000, 64), (70_000, 69_999)] {
         let (a, b) = (rng.exact(bits), rng.exact(divisor_bits));
         let (quotients, remainders) = engine
-            .div_rem(&batch_of_width(&[a.clone()], bits), &batch_of_width(&[b.clone()], divisor_bits))
+            .div_rem(&batch_of_width(from_ref(&a), bits), &batch_of_width(from_ref(&b), divisor_bits))
             .unwrap();
         assert_eq!(number(quotients.get(0)), &a / &b);
         assert_eq!(number(remainders.get(0)), &a % &b);
