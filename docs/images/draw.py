@@ -118,7 +118,7 @@ def flow():
     picture.box(190, 216, 480, 62, TYPES, "One Request per group", "operation, bits, exponent bits, count, moduli, secrecy, place")
     picture.box(60, 314, 340, 62, BACKEND, "Plan of the CPU", "plan(&Request) -> Option<Plan>")
     picture.box(460, 314, 340, 62, BACKEND, "Plan of the GPUs", "plan(&Request) -> Option<Plan>")
-    picture.box(190, 412, 480, 62, FACADE, "The engine compares once", "the Plan with fewer seconds runs; explain prints that Plan")
+    picture.box(190, 412, 480, 62, FACADE, "The engine compares once", "the Plan with fewer seconds runs; ask() answers with that Plan")
     picture.box(60, 510, 340, 62, BACKEND, "Path on the CPU", "groups of lanes, spread over all threads")
     picture.box(460, 510, 340, 62, BACKEND, "Device pipeline", "chunk by chunk: gather, launch, scatter")
     picture.box(60, 608, 340, 62, BACKEND, "Kernel on the CPU", "Montgomery products: Rust, AVX2, AVX-512")

@@ -126,7 +126,7 @@ impl<'py> Call<'py> {
     pub(crate) fn on_device(
         &self,
         columns: &[&Column],
-        work: impl FnOnce(modmill::OnDevice<'_>) -> Result<Resident, Error> + Send,
+        work: impl FnOnce(modmill::Engine<modmill::Device<'_>>) -> Result<Resident, Error> + Send,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let is_wanted = matches!(self.target(columns), Target::New(Form::Device));
         if !is_wanted || !columns.iter().any(|column| column.is_on_device()) || self.width.is_some() {

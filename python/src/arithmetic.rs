@@ -3,7 +3,7 @@
 use crate::arguments::{Call, Options, count};
 use crate::column::Column;
 use crate::signs;
-use modmill::{Batch, Engine, Error, ItemError};
+use modmill::{Batch, Engine, Error, ItemError, Public};
 use pyo3::prelude::*;
 
 /// `base^exp` modulo `modulus`. With a negative exponent the base is inverted, as Python's `pow` does it.
@@ -23,7 +23,7 @@ pub(crate) fn powmod<'py>(
     let moduli = call.moduli(&modulus, items)?;
     let resident = call.on_device(&columns, |device| match secret {
         true => device.pow(base.operand(), exp.operand(), moduli.of_engine()),
-        false => device.pow_vartime(base.operand(), exp.operand(), moduli.of_engine()),
+        false => device.pow(base.operand(), Public(exp.operand()), moduli.of_engine()),
     })?;
     if let Some(powers) = resident {
         return Ok(powers);
@@ -31,7 +31,7 @@ pub(crate) fn powmod<'py>(
     let power = |engine: &Engine| {
         let pow = |bases: modmill::Operand<'_>| match secret {
             true => engine.pow(bases, exp.operand(), moduli.of_engine()),
-            false => engine.pow_vartime(bases, exp.operand(), moduli.of_engine()),
+            false => engine.pow(bases, Public(exp.operand()), moduli.of_engine()),
         };
         let powers = match exp.negative.is_empty() {
             true => pow(base.operand()),

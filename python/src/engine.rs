@@ -5,7 +5,7 @@ use crate::errors::{exception, of_call};
 use crate::on_device::DeviceBatch;
 use crate::upload::upload;
 use modmill::cuda::Device;
-use modmill::{Backend, MAX_THREADS, Op, TRANSFORM_MAX_BITS};
+use modmill::{Backend, MAX_THREADS, Op, Request, TRANSFORM_MAX_BITS};
 use modmill_core::sync::Mutex;
 use modmill_cuda::compiler;
 use pyo3::exceptions::PyValueError;
@@ -148,7 +148,7 @@ impl Engine {
             name => name,
         };
         let op: Op = name.parse().map_err(PyValueError::new_err)?;
-        let plan = self.get(py)?.explain(op, bits, count).map_err(|error| of_call(py, &error))?;
+        let plan = self.get(py)?.plan(&Request::new(op, bits, count)).map_err(|error| of_call(py, &error))?;
         Ok(plan.to_string())
     }
 

@@ -5,7 +5,7 @@ use crate::answers::{deliver, truth_values};
 use crate::arguments::{Call, Options, with_unread};
 use crate::checks::whole;
 use crate::column::Form;
-use modmill::{Batch, Engine, Error};
+use modmill::{Batch, Engine, Error, primality};
 use modmill_core::limbs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -45,9 +45,9 @@ pub(crate) fn is_prime<'py>(
 /// bits are decided for certain.
 fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>, Error> {
     if candidates.bits() <= 64 {
-        return engine.is_probable_prime(candidates, &SMALL_BASES);
+        return primality::is_probable_prime(engine, candidates, &SMALL_BASES);
     }
-    let mut verdicts = engine.is_probable_prime(candidates, &[2])?;
+    let mut verdicts = primality::is_probable_prime(engine, candidates, &[2])?;
     for _ in 0..rounds {
         let left: Vec<usize> = (0..candidates.len()).filter(|&item| verdicts[item]).collect();
         if left.is_empty() {
@@ -59,7 +59,7 @@ fn test(engine: &Engine, candidates: &Batch, rounds: usize) -> Result<Vec<bool>,
             numbers.get_mut(place).copy_from_slice(candidates.get(item));
             random_below(candidates.get(item), bases.get_mut(place))?;
         }
-        for (item, passed) in left.into_iter().zip(engine.miller_rabin(&numbers, &bases)?) {
+        for (item, passed) in left.into_iter().zip(primality::miller_rabin(engine, &numbers, &bases)?) {
             verdicts[item] = passed;
         }
     }

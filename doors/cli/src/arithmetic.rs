@@ -6,7 +6,7 @@ mod number;
 use crate::failure::Failure;
 use crate::records::{AnswerField, Answers, FileRules, Layout, Notation, Operation, OtherFields, Records};
 use groups::{Group, GroupModuli, Groups, Places};
-use modmill::{Batch, Engine, Error, ItemError, Watch};
+use modmill::{Batch, Engine, Error, ItemError, Public, Watch};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Arithmetic {
         let modulus = || group.moduli.as_ref().map(GroupModuli::get).ok_or(Error::ZeroModulus);
         match self {
             Self::Power => engine.pow(operand(0), operand(1), modulus()?),
-            Self::PowerVartime => engine.pow_vartime(operand(0), operand(1), modulus()?),
+            Self::PowerVartime => engine.pow(operand(0), Public(operand(1)), modulus()?),
             Self::Product if group.moduli.is_none() => engine.mul(operand(0), operand(1)),
             Self::Product => engine.mul_mod(operand(0), operand(1), modulus()?),
             Self::Inverse => engine.inv(operand(0), modulus()?),

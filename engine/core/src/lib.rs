@@ -4,7 +4,9 @@
 
 pub mod batch;
 pub mod blocks;
+mod call;
 pub mod error;
+mod exponent;
 pub mod goldilocks;
 pub mod hex;
 #[cfg(any(feature = "num-bigint", feature = "crypto-bigint"))]
@@ -36,7 +38,9 @@ pub mod window;
 
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
+pub use call::{Answers, Call, ColumnProducts, FixedPowers, MultiPowers};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
+pub use exponent::{Exponent, ExponentList, Public};
 pub use items::Items;
 pub use job::{Job, Product};
 pub use matrix::{

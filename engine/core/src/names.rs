@@ -42,6 +42,10 @@ macro_rules! named {
 
 named! {
     /// An operation of the engine.
+    ///
+    /// Who asks for the operations that it knows leaves the others alone, so that a new one is added here and
+    /// where it is computed.
+    #[non_exhaustive]
     Op, "operation" {
         /// Full product of two numbers.
         Mul = "mul",
@@ -59,35 +63,69 @@ named! {
         Inv = "inv",
         /// Greatest common divisor, of public numbers.
         Gcd = "gcd",
+        /// Power of one base that was prepared, modulo one number.
+        FixedPow = "pow_fixed_base",
+        /// Product of several powers modulo N.
+        MultiPow = "multi_pow",
+        /// Product of the numbers of a column, or of groups of it, modulo one number.
+        ProductMod = "product_mod",
+        /// Sum of the numbers of a column modulo one number.
+        SumMod = "sum_mod",
+        /// Quotient of a division.
+        Div = "div",
+        /// Small step between products: a sum, a difference, a shift, a comparison, a choice.
+        Step = "step",
+        /// Power modulo a product of two primes, by the Chinese remainder theorem, checked with the public
+        /// exponent; from bytes to bytes.
+        CrtPow = "crt_pow",
+        /// Power by one short public exponent, from bytes to bytes.
+        PublicPow = "public_pow",
+        /// Product of a matrix of residues with vectors.
+        MatrixProduct = "matrix_product",
     }
 }
 
 impl Op {
+    /// The operations whose answers are each found from the plain numbers of one item.
+    pub const OF_ITEMS: &'static [Self] = &[
+        Self::Mul,
+        Self::Square,
+        Self::MulMod,
+        Self::SquareMod,
+        Self::Pow,
+        Self::PowVartime,
+        Self::Inv,
+        Self::Gcd,
+    ];
+
     /// Whether the operation raises to a power.
     #[must_use]
     pub const fn is_power(self) -> bool {
-        match self {
-            Self::Pow | Self::PowVartime => true,
-            Self::Mul | Self::Square | Self::MulMod | Self::SquareMod | Self::Inv | Self::Gcd => false,
-        }
+        matches!(
+            self,
+            Self::Pow | Self::PowVartime | Self::FixedPow | Self::MultiPow | Self::CrtPow | Self::PublicPow
+        )
     }
 
     /// Whether the operation has a modulus.
     #[must_use]
     pub const fn is_modular(self) -> bool {
         match self {
-            Self::MulMod | Self::SquareMod | Self::Pow | Self::PowVartime | Self::Inv => true,
-            Self::Mul | Self::Square | Self::Gcd => false,
+            Self::MulMod | Self::SquareMod | Self::Inv | Self::ProductMod | Self::SumMod => true,
+            Self::Mul | Self::Square | Self::Gcd | Self::Div | Self::Step | Self::MatrixProduct => false,
+            Self::Pow
+            | Self::PowVartime
+            | Self::FixedPow
+            | Self::MultiPow
+            | Self::CrtPow
+            | Self::PublicPow => true,
         }
     }
 
     /// Whether the second operand is a factor.
     #[must_use]
     pub const fn has_second_factor(self) -> bool {
-        match self {
-            Self::Mul | Self::MulMod => true,
-            Self::Square | Self::SquareMod | Self::Pow | Self::PowVartime | Self::Inv | Self::Gcd => false,
-        }
+        matches!(self, Self::Mul | Self::MulMod)
     }
 }
 

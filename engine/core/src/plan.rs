@@ -29,7 +29,7 @@ pub struct Plan {
     pub seconds: f64,
     /// Why this plan was chosen: one short phrase.
     pub reason: String,
-    /// The plans that lost, the fastest first. Only `Engine::explain` fills them in.
+    /// The plans that lost, the fastest first. Only `Engine::ask` and `Engine::plan` fill them in.
     pub others: Vec<Alternative>,
     /// The backend's own description of the work, which its `run` takes.
     pub recipe: Recipe,

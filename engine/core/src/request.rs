@@ -1,6 +1,6 @@
 //! A request: everything about a group of items that decides how the group is computed.
 
-use crate::{Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Product, limbs};
+use crate::{CrtJob, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Product, PublicJob, Step, limbs};
 use std::sync::Arc;
 
 /// A group of items to be planned: one operation on numbers of about one size.
@@ -34,6 +34,12 @@ pub struct Request {
     pub operands: Location,
     /// The memory that the answers go to.
     pub answers: Location,
+    /// Numbers that make up one answer: the powers of a product of powers, the numbers of a column's group.
+    pub terms: usize,
+    /// Length of the exponents that a fixed base was prepared for, in bits.
+    pub prepared_bits: usize,
+    /// The public exponent that checks every answer of a power by the Chinese remainder theorem.
+    pub check: Option<Arc<[u64]>>,
 }
 
 /// The exponents of a request.
@@ -104,6 +110,9 @@ impl Request {
             secrecy: secrecy(op),
             operands: Location::Host,
             answers: Location::Host,
+            terms: 1,
+            prepared_bits: 0,
+            check: None,
         }
     }
 
@@ -133,6 +142,31 @@ impl Request {
         let shortest_bits = product.a.bits().min(product.b.unwrap_or(product.a).bits());
         let operands = Location::of([Some(product.a), product.b]);
         Self { shortest_bits, operands, ..Self::new(op, product.longest_factor_bits(), product.count) }
+    }
+
+    /// The request of a small step.
+    #[must_use]
+    pub fn of_step(step: &Step<'_>, count: usize) -> Self {
+        let operands = Location::of(step.operands().map(Some));
+        Self { operands, ..Self::new(Op::Step, step.bits(), count) }
+    }
+
+    /// The request of private operations of RSA: powers modulo two primes for each item.
+    #[must_use]
+    pub fn of_crt(job: &CrtJob<'_>) -> Self {
+        Self {
+            shortest_bits: 64 * job.prime_limbs,
+            exponents: Exponents::Each { bits: job.exponent_bits },
+            secrecy: if job.blinded { Secrecy::Public } else { Secrecy::Secret },
+            check: Some(job.public_exponent.into()),
+            ..Self::new(Op::CrtPow, job.bits, job.count)
+        }
+    }
+
+    /// The request of public operations of RSA.
+    #[must_use]
+    pub fn of_public(job: &PublicJob<'_>) -> Self {
+        Self::new(Op::PublicPow, job.bits, job.count).public_exponent(job.exponent)
     }
 
     /// This request with operands on a device.
@@ -223,7 +257,7 @@ impl Exponents {
 
 impl Location {
     /// The memory that holds some operands.
-    fn of(operands: [Option<Operand<'_>>; 2]) -> Self {
+    pub(crate) fn of<const N: usize>(operands: [Option<Operand<'_>>; N]) -> Self {
         let is_resident =
             |wanted| operands.iter().flatten().any(|operand| operand.resident().is_some() == wanted);
         match (is_resident(true), is_resident(false)) {
@@ -237,8 +271,8 @@ impl Location {
 /// The secrecy that the contract of an operation promises.
 const fn secrecy(op: Op) -> Secrecy {
     match op {
-        Op::PowVartime | Op::Gcd => Secrecy::Public,
-        Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::Inv => Secrecy::Secret,
+        Op::PowVartime | Op::Gcd | Op::PublicPow => Secrecy::Public,
+        _ => Secrecy::Secret,
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! `cargo run --release -p modmill-cpu --example long_threads -- [BITS,..] [THREADS,..] [SECONDS]`
 
-use modmill_core::{Batch, Job, Moduli, Modulus, Op, Operand, Product, Request};
+use modmill_core::{Batch, Call, Job, Moduli, Modulus, Op, Operand, Product, Request};
 use modmill_cpu::{Cpu, Settings};
 use std::time::{Duration, Instant};
 
@@ -109,9 +109,12 @@ impl Case {
         let request = Request::new(self.op, self.bits, count).one_modulus().exponents_of(exponent_bits);
         let plan = cpu.plan(&request).expect("lengths are within the limits");
         let answers = match self.op {
-            Op::Mul => cpu.multiply(&plan, &Product { a, b: Some(b), count }),
-            Op::Square => cpu.multiply(&plan, &Product { a, b: None, count }),
-            _ => cpu.run(&plan, &Job::new(&items, self.bits, a, b, Moduli::Shared(&self.modulus))),
+            Op::Mul => cpu.run(&plan, Call::Product(&Product { a, b: Some(b), count })),
+            Op::Square => cpu.run(&plan, Call::Product(&Product { a, b: None, count })),
+            op => {
+                let job = Job::new(&items, self.bits, a, b, Moduli::Shared(&self.modulus));
+                cpu.run(&plan, Call::Modular(op, &job))
+            }
         };
         std::hint::black_box(answers.expect("the plan is for this operation"));
     }

@@ -5,7 +5,7 @@ use crate::long::{ModularSums, Multiplier, SumFactors};
 use crate::out_of_memory::returned;
 use crate::path::CpuPath;
 use crate::team::Workers;
-use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Recorder, Sums};
+use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Plan, Recorder, Sums};
 use std::sync::Arc;
 
 /// The choices that a caller may fix; everything else is chosen by measured costs.
@@ -144,6 +144,11 @@ impl Cpu {
         weights: &[u8],
     ) -> Result<Batch, Error> {
         returned(|| self.install(|| modular.weighted(numbers, weights)))
+    }
+
+    /// Tells the recorder, if there is one, that a plan of this backend is executed by its caller.
+    pub fn note(&self, plan: &Plan) {
+        self.record(plan.path, plan.variant.clone(), plan.window);
     }
 
     /// Tells the recorder, if there is one, what is executed.

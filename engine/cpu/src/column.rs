@@ -3,43 +3,84 @@
 use crate::backend::Cpu;
 use crate::domain::{Domain, Workspace};
 use crate::kernel::Kernel;
+use crate::method::Method;
 use crate::path::{CpuPath, with_kernel};
+use crate::planning::Recipe;
 use crate::pow::pow_shared_vartime;
 use crate::rows::Rows;
-use modmill_core::{Batch, BatchView, Error, Modulus, Op, Request};
+use crate::run::wrong;
+use modmill_core::{Batch, BatchView, ColumnProducts, Error, Modulus, Operand, Plan};
+
+/// The least number of factors that a lane multiplies.
+const LEAST_FACTORS: usize = 8;
 
 impl Cpu {
-    /// The products of consecutive groups of `group` numbers modulo an odd number of at least 3; the last
-    /// group may be smaller. `None` if this backend computes modulo this number by algorithms without lanes.
+    /// The products of a column's groups by a plan of this backend.
+    pub(crate) fn multiply_groups(
+        &self,
+        plan: &Plan,
+        recipe: Recipe,
+        products: &ColumnProducts<'_>,
+    ) -> Result<Batch, Error> {
+        let (Recipe { method: Method::Lanes(path), .. }, Operand::Each(column)) = (recipe, products.column)
+        else {
+            return Err(wrong(plan));
+        };
+        self.record(plan.path, plan.variant.clone(), None);
+        let &ColumnProducts { group, modulus, .. } = products;
+        let groups = products.count();
+        // A few long groups would leave lanes and threads without work.
+        let fills_lanes = groups >= self.lanes() * self.threads() || group <= LEAST_FACTORS;
+        if fills_lanes {
+            return self.products_of_groups(path, column, group, modulus);
+        }
+        let mut found = Batch::try_zeros(modulus.bits(), groups)?;
+        for place in 0..groups {
+            let part = column.slice(place * group..column.len().min((place + 1) * group));
+            found.get_mut(place).copy_from_slice(self.product(path, part, modulus)?.get(0));
+        }
+        Ok(found)
+    }
+
+    /// The product of a column by lanes that each multiply a part of it.
+    fn product(&self, path: CpuPath, column: BatchView<'_>, modulus: &Modulus) -> Result<Batch, Error> {
+        // Some parts for each lane of each thread, so that threads that are late leave parts to others.
+        let parts = 4 * self.lanes() * self.threads();
+        let product = |column: BatchView<'_>| {
+            let part = column.len().div_ceil(parts).max(LEAST_FACTORS);
+            self.products_of_groups(path, column, part, modulus)
+        };
+        let mut products = product(column)?;
+        while products.len() > 1 {
+            products = product(products.view())?;
+        }
+        Ok(products)
+    }
+
+    /// The products of consecutive groups of `group` numbers.
     ///
     /// A group is one lane: a product of plain numbers `x y / R` loses a factor R each time, and one product
     /// with a power of R at the end gives all of them back. So a number costs one product. Smaller groups are
     /// filled up with ones.
-    ///
-    /// # Panics
-    /// If `group` is zero.
-    pub fn products_of_groups(
+    fn products_of_groups(
         &self,
+        path: CpuPath,
         column: BatchView<'_>,
         group: usize,
         modulus: &Modulus,
-    ) -> Result<Option<Batch>, Error> {
-        assert!(group > 0, "a group has numbers");
-        let count = column.len().div_ceil(group);
+    ) -> Result<Batch, Error> {
         if column.bits() == 0 {
-            return Batch::try_zeros(modulus.bits(), count).map(Some);
+            return Batch::try_zeros(modulus.bits(), column.len().div_ceil(group));
         }
-        let request = Request::new(Op::MulMod, modulus.bits(), count).one_modulus();
-        let Some(path) = self.lanes_for(&request) else { return Ok(None) };
         with_kernel!(path, K, token => {
             let domain = modulus.constants(|modulus| {
                 Domain::<K>::new(token, modulus.bits(), &[modulus.value()])
             });
-            self.multiply_groups(&domain, column, group, modulus).map(Some)
+            self.multiply_in_groups(&domain, column, group, modulus)
         })
     }
 
-    fn multiply_groups<K: Kernel>(
+    fn multiply_in_groups<K: Kernel>(
         &self,
         domain: &Domain<K>,
         column: BatchView<'_>,
@@ -86,7 +127,7 @@ impl Cpu {
 mod tests {
     use crate::test_support::{Random, big};
     use crate::{Cpu, CpuPath, Settings};
-    use modmill_core::{Batch, Modulus};
+    use modmill_core::{Batch, Call, ColumnProducts, Modulus, Operand, Request};
     use num_bigint::BigUint;
 
     #[test]
@@ -104,11 +145,13 @@ mod tests {
                     let mut column = Batch::zeros(width, 37);
                     (0..37).for_each(|item| column.get_mut(item).copy_from_slice(&random.bits(width)));
                     for group in [1, 2, 5, 36, 37, 100] {
-                        let found = cpu.products_of_groups(column.view(), group, &shared).unwrap();
-                        let Some(found) = found else {
+                        let column = Operand::from(&column);
+                        let products = ColumnProducts { column, group, modulus: &shared };
+                        let Some(plan) = cpu.plan(&Request::of_column(&products)) else {
                             assert!(matches!(path, CpuPath::Rns | CpuPath::Fft(_)));
                             continue;
                         };
+                        let found = cpu.run(&plan, Call::Products(&products)).unwrap();
                         assert_eq!(found.len(), 37usize.div_ceil(group));
                         for (place, found) in found.iter().enumerate() {
                             let items = place * group..(place * group + group).min(37);

@@ -127,8 +127,8 @@ const fn has_division(path: CpuPath) -> bool {
 /// at a time.
 pub(crate) fn grain(op: Op, bits: usize) -> usize {
     match op {
-        Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => 1,
         Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => (16_384 / bits.max(1)).clamp(1, 64),
+        _ => 1,
     }
 }
 
@@ -139,7 +139,7 @@ fn products(request: &Request) -> f64 {
         Op::Pow | Op::PowVartime => 1.2 * request.exponent_bits() as f64,
         Op::Mul | Op::Square => 0.5,
         Op::MulMod | Op::SquareMod => 2.0,
-        Op::Inv | Op::Gcd => 1.0,
+        _ => 1.0,
     }
 }
 
@@ -161,7 +161,7 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
         Op::Mul => product,
         Op::Square => 0.75 * product,
         Op::MulMod | Op::SquareMod => reduced,
-        Op::Inv | Op::Gcd => half_gcd(multiplier, bits),
+        _ => half_gcd(multiplier, bits),
     };
     count.max(1) as f64 * cycles / at_once(limbs, count.max(1), threads)
 }

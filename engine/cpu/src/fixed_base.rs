@@ -3,16 +3,17 @@
 mod table;
 
 use crate::backend::Cpu;
-use crate::cost;
 use crate::domain::{Domain, Workspace};
 use crate::kernel::{BatchKernel, Kernel};
 use crate::lanes::Lanes;
-use crate::method::{Method, counted};
+use crate::method::Method;
 use crate::path::{CpuPath, with_kernel};
 use crate::pow::Exponents;
 use crate::rows::Rows;
-use crate::run::numbers;
-use modmill_core::{Batch, Error, Items, Modulus, Op, Operand, Request, Watch, limbs, watched};
+use crate::run::{numbers, wrong};
+use modmill_core::{
+    Batch, Error, FixedPowers, Items, Modulus, Operand, Plan, Request, Secrecy, Watch, limbs, watched,
+};
 use std::sync::{Arc, OnceLock};
 use table::{Layout, Table};
 use zeroize::Zeroizing;
@@ -68,6 +69,14 @@ impl FixedBase {
     }
 }
 
+/// The windows of the tables that a request for powers of a fixed base reads; `None` if tables would be too
+/// long. The first is for exponents of the request's secrecy, the second for secret ones.
+pub(crate) fn windows(path: CpuPath, request: &Request) -> Option<(u32, u32)> {
+    let window = |layout| table::window(path, request.bits, request.prepared_bits, layout);
+    let (secret, public) = (window(Layout::DigitByDigit)?, window(Layout::EntryByEntry)?);
+    Some((if request.secrecy == Secrecy::Public { public } else { secret }, secret))
+}
+
 impl Cpu {
     /// Prepares a base for powers modulo an odd number of at least 3, by exponents of at most `exponent_bits`
     /// bits. `None` if this backend computes powers modulo this number by algorithms that have no tables for
@@ -79,10 +88,8 @@ impl Cpu {
         modulus: &Modulus,
         exponent_bits: usize,
     ) -> Option<FixedBase> {
-        // One group of lanes on each thread: the path that is fastest when its lanes are full.
-        let request = Request::new(Op::Pow, modulus.bits(), 8 * self.threads()).one_modulus();
         let fixed = FixedBase {
-            path: self.lanes_for(&request)?,
+            path: self.path_of_fixed_base(modulus.bits())?,
             modulus: modulus.clone(),
             base: Zeroizing::new(base.get(0).to_vec()),
             base_bits: base.bits(),
@@ -93,25 +100,25 @@ impl Cpu {
         fixed.window(Layout::DigitByDigit).and(fixed.window(Layout::EntryByEntry)).map(|_| fixed)
     }
 
-    /// Estimated seconds for `count` powers by exponents of `bits` bits, without the time to make the table.
-    #[must_use]
-    pub fn fixed_base_seconds(&self, fixed: &FixedBase, bits: usize, count: usize) -> f64 {
-        let window = fixed.window(Layout::DigitByDigit).unwrap_or(1);
-        let factors = bits.div_ceil(window as usize) as f64;
-        let groups = count.div_ceil(fixed.path.lanes()).div_ceil(self.threads()) as f64;
-        groups * factors * cost::shared_factor(fixed.path, fixed.modulus.bits(), window) / cost::CLOCK
+    /// Powers of a fixed base by a plan of this backend. If the watch stops them, the powers that are left
+    /// are not computed.
+    pub(crate) fn pow_fixed_base(&self, plan: &Plan, powers: &FixedPowers<'_>) -> Result<Batch, Error> {
+        let tables = powers.tables.and_then(|tables| tables.downcast_ref::<FixedBase>());
+        let fixed = tables.ok_or_else(|| wrong(plan))?;
+        let answers = match powers.secrecy {
+            Secrecy::Secret => self.pow_fixed_base_secret(fixed, powers)?,
+            Secrecy::Public => self.pow_fixed_base_vartime(fixed, powers)?,
+        };
+        match powers.watch.is_some_and(Watch::is_stopped) {
+            true => Err(Error::Interrupted),
+            false => Ok(answers),
+        }
     }
 
-    /// The powers of a base by `count` secret exponents, whose declared width is not greater than the base
-    /// was prepared for. Neither time nor addresses depend on the base and on the exponents. `watch` counts
-    /// the powers; if it is stopped, the powers that are left are zero.
-    pub fn pow_fixed_base(
-        &self,
-        fixed: &FixedBase,
-        exponents: Operand<'_>,
-        count: usize,
-        watch: Option<&Watch>,
-    ) -> Result<Batch, Error> {
+    /// Powers by secret exponents, whose declared width is not greater than the base was prepared for.
+    /// Neither time nor addresses depend on the base and on the exponents.
+    fn pow_fixed_base_secret(&self, fixed: &FixedBase, powers: &FixedPowers<'_>) -> Result<Batch, Error> {
+        let exponents = powers.exponents;
         assert!(exponents.bits() <= fixed.exponent_bits, "the exponents are too wide");
         with_kernel!(fixed.path, K, token => {
             let domain = fixed.domain::<K>(token);
@@ -119,7 +126,7 @@ impl Cpu {
             let window = table.window();
             let places = exponents.bits().div_ceil(window as usize).max(1);
             self.record_fixed(fixed, window);
-            self.fixed_blocks::<K>(fixed, &domain, (count, watch), |items, work, xs| {
+            self.fixed_blocks::<K>(fixed, &domain, (powers.count(), powers.watch), |items, work, xs| {
                 let groups: Vec<Exponents> = items
                     .chunks(K::LANES)
                     .map(|items| Exponents::new::<K>(&numbers(exponents, items), exponents.bits(), window))
@@ -145,20 +152,15 @@ impl Cpu {
         })
     }
 
-    /// Powers of a fixed base with public exponents, which are not longer than the base was prepared for.
-    pub fn pow_fixed_base_vartime(
-        &self,
-        fixed: &FixedBase,
-        exponents: Operand<'_>,
-        count: usize,
-        watch: Option<&Watch>,
-    ) -> Result<Batch, Error> {
+    /// Powers by public exponents, which are not longer than the base was prepared for.
+    fn pow_fixed_base_vartime(&self, fixed: &FixedBase, powers: &FixedPowers<'_>) -> Result<Batch, Error> {
+        let exponents = powers.exponents;
         with_kernel!(fixed.path, K, token => {
             let domain = fixed.domain::<K>(token);
             let table = fixed.table(self, &domain, Layout::EntryByEntry);
             let window = table.window();
             self.record_fixed(fixed, window);
-            self.fixed_blocks::<K>(fixed, &domain, (count, watch), |items, work, xs| {
+            self.fixed_blocks::<K>(fixed, &domain, (powers.count(), powers.watch), |items, work, xs| {
                 let groups: Vec<Vec<&[u64]>> =
                     items.chunks(K::LANES).map(|items| numbers(exponents, items)).collect();
                 let longest = groups.iter().flatten().map(|exponent| limbs::bit_length(exponent)).max();
@@ -181,8 +183,7 @@ impl Cpu {
     }
 
     fn record_fixed(&self, fixed: &FixedBase, window: u32) {
-        let lanes = counted(fixed.path.lanes(), "lane");
-        let variant = format!("{lanes} x {}, fixed base", counted(self.threads(), "thread"));
+        let variant = format!("{}, fixed base", self.lanes_and_threads(fixed.path));
         self.record(Method::Lanes(fixed.path).path(), variant, Some(window));
     }
 

@@ -7,6 +7,7 @@ use crate::long::gcd;
 use crate::method::Method;
 use crate::planning::Recipe;
 use crate::power_of_two::Residue;
+use crate::run::wrong;
 use modmill_core::{Error, KERNEL_MAX_BITS, Plan};
 
 /// A way to find inverses of single numbers.
@@ -63,8 +64,4 @@ impl Cpu {
             self.record(method.path(), method.variant(&plan.request, self.threads()), None);
         }
     }
-}
-
-fn wrong(plan: &Plan) -> Error {
-    Error::Unavailable(format!("a plan for {} is not for inverses or divisors", plan.op()))
 }

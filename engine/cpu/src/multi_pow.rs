@@ -2,57 +2,33 @@
 //! squarings.
 
 use crate::backend::Cpu;
-use crate::cost;
 use crate::domain::{Domain, Residue, Workspace};
 use crate::kernel::Kernel;
-use crate::method::{Method, counted};
+use crate::method::Method;
 use crate::path::{CpuPath, with_kernel};
+use crate::planning::Recipe;
 use crate::pow::{PublicFactors, SecretFactors, fixed_windows};
-use crate::run::numbers;
-use modmill_core::{Batch, Error, Job, Op, Operand, Request, limbs};
+use crate::run::{numbers, wrong};
+use modmill_core::{Batch, Error, MultiPowers, Op, Plan};
 
 /// The most powers that share a chain of squarings. Their tables pass through the cache for every window, and
 /// with sixteen powers a chain is a fiftieth of the work.
 const TOGETHER: usize = 16;
 
-/// Powers whose product is wanted: for each item one base and one exponent of every power.
-#[derive(Clone, Copy)]
-pub struct Powers<'a> {
-    /// The bases, as many operands as there are powers. None of them is on a device.
-    pub bases: &'a [Operand<'a>],
-    /// The exponents, as many operands as there are bases.
-    pub exponents: &'a [Operand<'a>],
-}
-
-impl Powers<'_> {
-    /// Bits of the longest exponent of each power: as declared, or by their values if those are public.
-    fn lengths(&self, op: Op, job: &Job<'_>) -> Vec<usize> {
-        let length = |exponents: &Operand<'_>| match op {
-            Op::PowVartime => {
-                let lengths = job.items.iter().map(|item| limbs::bit_length(exponents.get(item)));
-                lengths.max().unwrap_or(0)
-            }
-            _ => exponents.bits(),
-        };
-        self.exponents.iter().map(length).collect()
-    }
-}
-
 impl Cpu {
-    /// The products of some powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo
-    /// the modulus of item i. `job` has the items and the moduli. `None` if this backend computes such powers
-    /// by algorithms that do not interleave.
+    /// The products of some powers, by a plan of this backend.
     ///
-    /// For [`Op::Pow`] neither time nor addresses depend on bases and exponents. [`Op::PowVartime`] takes
-    /// public exponents.
-    pub fn multi_pow(&self, op: Op, job: &Job<'_>, powers: &Powers<'_>) -> Result<Option<Batch>, Error> {
-        let Some(longest) = powers.lengths(op, job).into_iter().max() else { return Ok(None) };
-        let request = Request::of(op, job).exponents_of(longest);
-        let Some(path) = self.lanes_for(&request) else { return Ok(None) };
-        let window = cost::window(path, job.bits, longest);
-        let name = Method::Lanes(path).path();
-        self.record(name, format!("{}, interleaved", counted(powers.bases.len(), "power")), Some(window));
-        let products = with_kernel!(path, K, token => {
+    /// Neither time nor addresses depend on the bases, nor on secret exponents.
+    pub(crate) fn multiply_powers(
+        &self,
+        plan: &Plan,
+        recipe: Recipe,
+        powers: &MultiPowers<'_>,
+    ) -> Result<Batch, Error> {
+        let Recipe { method: Method::Lanes(path), window } = recipe else { return Err(wrong(plan)) };
+        let (op, job) = (powers.op(), &powers.job);
+        self.record(plan.path, plan.variant.clone(), Some(window));
+        with_kernel!(path, K, token => {
             self.run_groups::<K>(token, op, job, |domain, items, work, x| {
                 let pairs = powers.bases.chunks(TOGETHER).zip(powers.exponents.chunks(TOGETHER));
                 for (chunk, (bases, exponents)) in pairs.enumerate() {
@@ -76,16 +52,7 @@ impl Cpu {
                 domain.leave(x, work);
                 Residue::Wide
             })
-        });
-        products.map(Some)
-    }
-
-    /// The kernel that computes a request in lanes, if it is computed so.
-    pub(crate) fn lanes_for(&self, request: &Request) -> Option<CpuPath> {
-        match self.choose(request).0 {
-            Method::Lanes(path) => Some(path),
-            _ => None,
-        }
+        })
     }
 }
 

@@ -137,7 +137,6 @@ impl CpuPath {
     #[must_use]
     pub fn computes(self, op: Op, bits: usize) -> bool {
         match op {
-            Op::Inv | Op::Gcd => false,
             Op::Mul | Op::Square => match self {
                 Self::Rns => false,
                 Self::Fft(_) => true,
@@ -148,6 +147,7 @@ impl CpuPath {
                 Self::Fft(_) => true,
                 _ => bits <= KERNEL_MAX_BITS,
             },
+            _ => false,
         }
     }
 }

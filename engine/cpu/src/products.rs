@@ -11,16 +11,17 @@ use crate::path::CpuPath;
 use crate::path::with_kernel;
 use crate::planning::Recipe;
 use crate::rows::Rows;
+use crate::run::wrong;
 use modmill_core::{Backend, Batch, Error, Op, Operand, Plan, Product, radix};
 
 impl Cpu {
-    /// Runs a plan of this backend for full products or squares.
-    pub fn multiply(&self, plan: &Plan, product: &Product<'_>) -> Result<Batch, Error> {
-        let wrong = |why: &str| Error::Unavailable(format!("a plan for {} cannot be run: {why}", plan.op()));
-        let &Recipe { method, .. } = plan.recipe.get().ok_or_else(|| wrong("another backend made it"))?;
-        if product.a.resident().or(product.b.and_then(|b| b.resident())).is_some() {
-            return Err(wrong("its numbers are on a device"));
-        }
+    /// Full products or squares by a plan of this backend.
+    pub(crate) fn multiply(
+        &self,
+        plan: &Plan,
+        Recipe { method, .. }: Recipe,
+        product: &Product<'_>,
+    ) -> Result<Batch, Error> {
         match method {
             Method::Transforms(multiplier) => {
                 self.record(method.path(), method.variant(&plan.request, self.threads()), None);
@@ -34,7 +35,7 @@ impl Cpu {
                 with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product))
             }
             Method::Residues | Method::Division | Method::DivisionSteps | Method::HalfGcd(_) => {
-                Err(wrong("it is not for full products"))
+                Err(wrong(plan))
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
 use crate::{out_of_memory, pow, rns};
 use modmill_core::window::MAX_WINDOW;
-use modmill_core::{Backend, Batch, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
+use modmill_core::{Backend, Batch, Call, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
 use std::sync::Arc;
 
 /// A modular operation, with the window of powers.
@@ -48,20 +48,33 @@ impl Modular {
 }
 
 impl Cpu {
-    /// Runs a plan of this backend on the job that it was made for.
-    pub fn run(&self, plan: &Plan, job: &Job<'_>) -> Result<Batch, Error> {
-        let op = plan.op();
-        let wrong = |why: &str| Error::Unavailable(format!("a plan for {op} cannot be run: {why}"));
-        let &Recipe { method, window } = plan.recipe.get().ok_or_else(|| wrong("another backend made it"))?;
-        if job.a.resident().or(job.b.resident()).is_some() {
-            return Err(wrong("its numbers are on a device"));
+    /// Runs a plan of this backend on a call that it was made for, whose operands are on the host.
+    pub fn run(&self, plan: &Plan, call: Call<'_>) -> Result<Batch, Error> {
+        if call.is_resident() {
+            return Err(Error::Unavailable(format!("the numbers of {} are on a device", plan.op())));
         }
+        if let Call::Step(step) = call {
+            return self.step(plan, step);
+        }
+        let recipe = *plan.recipe.get().ok_or_else(|| wrong(plan))?;
+        match call {
+            Call::Modular(op, job) => self.run_job(plan, recipe, op, job),
+            Call::Product(product) => self.multiply(plan, recipe, product),
+            Call::FixedPow(powers) => self.pow_fixed_base(plan, powers),
+            Call::MultiPow(powers) => self.multiply_powers(plan, recipe, powers),
+            Call::Products(products) => self.multiply_groups(plan, recipe, products),
+            Call::Step(_) => Err(wrong(plan)),
+        }
+    }
+
+    fn run_job(&self, plan: &Plan, recipe: Recipe, op: Op, job: &Job<'_>) -> Result<Batch, Error> {
+        let Recipe { method, window } = recipe;
         let operation = match op {
             Op::MulMod => Modular::Multiply,
             Op::SquareMod => Modular::Square,
             Op::Pow => Modular::Power(window),
             Op::PowVartime => Modular::PowerVartime(window),
-            Op::Mul | Op::Square | Op::Inv | Op::Gcd => return Err(wrong("it is not for a job")),
+            _ => return Err(wrong(plan)),
         };
         if !matches!(method, Method::Lanes(_)) {
             let variant = method.variant(&plan.request, self.threads());
@@ -80,10 +93,8 @@ impl Cpu {
             (Method::Division, Modular::Square) => self.run_by_division(job, &|item, out, scratch| {
                 remainder::square_mod(job.a.get(item), job.moduli.get(item), out, scratch);
             })?,
-            (Method::Division, Modular::Power(_) | Modular::PowerVartime(_)) => {
-                return Err(wrong("powers are not found by division"));
-            }
-            (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong("it is for inverses")),
+            (Method::Division, Modular::Power(_) | Modular::PowerVartime(_))
+            | (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong(plan)),
         };
         if job.is_stopped() { Err(Error::Interrupted) } else { Ok(answers) }
     }
@@ -264,6 +275,11 @@ impl Cpu {
         self.each_chunk(answers.as_limbs_mut(), (stride, grain), &scratch, &compute);
         Ok(answers)
     }
+}
+
+/// The error of a plan that another backend made, or that is for another operation.
+pub(crate) fn wrong(plan: &Plan) -> Error {
+    Error::Unavailable(format!("a plan for {} by {} is not for this call", plan.op(), plan.path))
 }
 
 /// The numbers of some items.

@@ -6,18 +6,26 @@
 #pragma once
 #define MODMILL_EMULATOR 1
 
-// Headers of C alone: those of C++ would take half of the time that a kernel takes to compile.
+// Headers of C alone: those of C++ would take half of the time that a kernel takes to compile. `math.h` includes
+// them, so that the one function of it that kernels call is declared here.
 #include <fenv.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
+extern "C" double fma(double, double, double);
+
 namespace emulator {
 
 constexpr unsigned WARP = 32;
+// Bytes of a stack, whose address is a multiple of them.
 constexpr size_t STACK = 256 * 1024;
+
+// Bytes that stand free at the lower end of a stack; twice as many stand free at the upper end. Neighbouring stacks
+// leave different numbers of bytes free, because addresses that differ by multiples of STACK share a few lines of the
+// cache.
+inline size_t free_bytes(uintptr_t stack) { return stack / STACK % 64 * 64; }
 
 struct Index {
     unsigned x;
@@ -40,38 +48,40 @@ struct Memory {
 
 inline unsigned fewest(unsigned a, unsigned b) { return a < b ? a : b; }
 
-#if defined(__x86_64__)
-// Saves the registers a call must preserve, and goes on where another coroutine stopped.
-extern "C" void modmill_emulator_switch(void** from, void* to) __attribute__((visibility("hidden")));
-asm(".text\n"
-    ".hidden modmill_emulator_switch\n"
-    ".globl modmill_emulator_switch\n"
-    ".type modmill_emulator_switch,@function\n"
-    "modmill_emulator_switch:\n"
-    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
-    "  movq %rsp, (%rdi)\n"
-    "  movq %rsi, %rsp\n"
-    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
-    "  ret\n");
-
+// Inline assembly cannot name the registers that only AVX-512 has.
+#if defined(__x86_64__) && !defined(__AVX512F__)
 struct Context {
-    void* top = nullptr;
-    void start(char* stack, void (*entry)()) {
-        uintptr_t end = (reinterpret_cast<uintptr_t>(stack) + STACK) & ~uintptr_t(15);
-        void** frame = reinterpret_cast<void**>(end) - 8;
-        memset(frame, 0, 8 * sizeof(void*));
-        frame[6] = reinterpret_cast<void*>(entry);
-        top = frame;
+    void *stack, *frame, *next;
+    void start(uintptr_t lowest, void (*entry)()) {
+        uintptr_t end = lowest + STACK - 2 * free_bytes(lowest);
+        // Where a function finds the address that it returns to.
+        stack = reinterpret_cast<void**>(end) - 1;
+        frame = nullptr;
+        next = reinterpret_cast<void*>(entry);
     }
 };
-inline void switch_to(Context& from, Context& to) { modmill_emulator_switch(&from.top, to.top); }
+// Goes on where another coroutine stopped. The compiler saves what it still needs. The jump is no return: the
+// processor expects a return to its call, and a jump to where it led the last time, which is right for most threads
+// of a warp.
+inline void switch_to(Context& from, Context& to) {
+    Context *stopped = &from, *started = &to;
+    asm volatile("leaq 1f(%%rip), %%rax\n\t"
+                 "movq %%rsp, (%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%rax, 16(%0)\n\t"
+                 "movq (%1), %%rsp\n\tmovq 8(%1), %%rbp\n\tjmpq *16(%1)\n"
+                 "1:"
+                 : "+D"(stopped), "+S"(started)
+                 :
+                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory",
+                   "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
 #else
 struct Context {
     ucontext_t state;
-    void start(char* stack, void (*entry)()) {
+    void start(uintptr_t lowest, void (*entry)()) {
         getcontext(&state);
-        state.uc_stack.ss_sp = stack;
-        state.uc_stack.ss_size = STACK;
+        state.uc_stack.ss_sp = reinterpret_cast<void*>(lowest);
+        state.uc_stack.ss_size = STACK - 2 * free_bytes(lowest);
         state.uc_link = nullptr;
         makecontext(&state, entry, 0);
     }
@@ -79,24 +89,37 @@ struct Context {
 inline void switch_to(Context& from, Context& to) { swapcontext(&from.state, &to.state); }
 #endif
 
+#if defined(__SSE2__)
+// Values of the register of modes, with all exceptions masked. `fesetround` sets the mode of the x87 unit too, which
+// takes most of its time.
+enum Rounding : unsigned { TO_NEAREST = 0x1f80, TOWARD_ZERO = 0x7f80 };
+inline void round(Rounding mode) { __builtin_ia32_ldmxcsr(mode); }
+#else
+enum Rounding { TO_NEAREST = FE_TONEAREST, TOWARD_ZERO = FE_TOWARDZERO };
+inline void round(Rounding mode) { fesetround(mode); }
+#endif
+
 struct Warp;
 struct Block;
 
-// A thread of the GPU. It stands at the lowest address of its stack, whose address is a multiple of its
-// size: whoever runs on the stack finds it without a search.
+// A thread of the GPU. It stands at the lower end of its stack, so that whoever runs on the stack finds it without a
+// search.
 struct Thread {
     Context context;
     Warp* warp;
+    Thread *next, *previous; // threads of the warp that are not done, in a circle
     Index index;
     unsigned lane;
     unsigned arrivals; // collective operations it has come to
-    bool done;
     unsigned carry;
 };
 
-inline Thread& self() {
+inline Thread* thread_on(uintptr_t stack) { return reinterpret_cast<Thread*>(stack + free_bytes(stack)); }
+
+// The thread that runs. `const` tells the compiler that a function finds the same thread whenever it asks.
+__attribute__((const, noinline)) static Thread& self() {
     auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    return *reinterpret_cast<Thread*>(here & ~uintptr_t(STACK - 1));
+    return *thread_on(here & ~uintptr_t(STACK - 1));
 }
 
 // A launch, and the warps of a block, which wait for each other at its barrier.
@@ -117,7 +140,7 @@ struct Block {
 struct Warp {
     Block* block;
     unsigned number;
-    Thread* threads[WARP];
+    Thread* any; // of the threads that are not done
     unsigned size, left;
     uint64_t arrivals;   // of all threads
     unsigned first_exit; // collective operations that a thread had come to when it was done; the fewest
@@ -125,13 +148,7 @@ struct Warp {
 };
 
 // Lets the next thread of the warp run.
-inline void pause(Thread& thread) {
-    Warp& warp = *thread.warp;
-    unsigned lane = thread.lane;
-    do lane = (lane + 1) % warp.size;
-    while (warp.threads[lane]->done);
-    switch_to(thread.context, warp.threads[lane]->context);
-}
+inline void pause(Thread& thread) { switch_to(thread.context, thread.next->context); }
 
 // Waits until every thread of this warp has come to the same operation; returns the words they brought.
 inline const uint64_t* arrive(uint64_t word) {
@@ -154,10 +171,7 @@ inline void pause_warp(Thread& thread) {
     unsigned number = thread.warp->number;
     do number = (number + 1) % block.warp_count;
     while (block.warps[number].left == 0);
-    Warp& warp = block.warps[number];
-    unsigned lane = 0;
-    while (warp.threads[lane]->done) lane++;
-    switch_to(thread.context, warp.threads[lane]->context);
+    switch_to(thread.context, block.warps[number].any->context);
 }
 
 // Waits until every thread of the block has come here: first the other threads of the warp, then the other
@@ -184,7 +198,8 @@ inline void enter_thread() {
     Warp& warp = *thread.warp;
     Block& block = *warp.block;
     block.body(block.arguments);
-    thread.done = true;
+    thread.next->previous = thread.previous;
+    thread.previous->next = warp.any = thread.next;
     warp.first_exit = fewest(warp.first_exit, thread.arrivals);
     block.threads_left--;
     if (--warp.left > 0) pause(thread);
@@ -221,18 +236,22 @@ inline void launch(unsigned grid, unsigned block, unsigned shared_bytes, const v
             warp.number = first / WARP;
             warp.size = warp.left = fewest(WARP, block - first);
             warp.first_exit = ~0u;
+            uintptr_t stack = reinterpret_cast<uintptr_t>(stacks.start) + first * STACK;
+            warp.any = thread_on(stack);
             for (unsigned lane = 0; lane < warp.size; lane++) {
-                char* stack = stacks.start + (first + lane) * STACK;
-                Thread* thread = warp.threads[lane] = reinterpret_cast<Thread*>(stack);
+                auto thread_of = [&](unsigned lane) { return thread_on(stack + lane % warp.size * STACK); };
+                Thread* thread = thread_of(lane);
                 *thread = {};
                 thread->warp = &warp;
+                thread->next = thread_of(lane + 1);
+                thread->previous = thread_of(lane + warp.size - 1);
                 thread->index.x = first + lane;
                 thread->lane = lane;
-                thread->context.start(stack, enter_thread);
+                thread->context.start(stack + lane * STACK, enter_thread);
             }
         }
         // Warps that do not wait for each other run one after the other.
-        switch_to(place.launcher, place.warps[0].threads[0]->context);
+        switch_to(place.launcher, place.warps[0].any->context);
     }
 }
 
@@ -301,10 +320,10 @@ CAST_BITS(double, unsigned long long, double_of)
 
 // The mode is set around the one operation; `volatile` keeps the compiler from moving it out.
 DEVICE double fma_toward_zero(double a, double b, double c) {
-    fesetround(FE_TOWARDZERO);
+    emulator::round(emulator::TOWARD_ZERO);
     volatile double x = a, y = b, z = c;
     volatile double r = fma(x, y, z);
-    fesetround(FE_TONEAREST);
+    emulator::round(emulator::TO_NEAREST);
     return r;
 }
 

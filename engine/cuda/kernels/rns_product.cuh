@@ -58,47 +58,49 @@ DEVICE const u32* words_of(const u32* words, int step) { return words + 4 * step
 
 #if defined(MODMILL_EMULATOR)
 
-// The sums of `wgmma` on the emulator, with the words of the quad exchanged one by one.
+// The sums of `wgmma` on the emulator.
 typedef const unsigned char* MatrixPlace;
+
+// 16 bytes of two rows of the first factor. A word has one byte of each: one multiplication serves both rows.
+struct RowPair {
+    u64 bytes[16];
+
+    // Every lane of the quad brings four bytes of each row.
+    DEVICE RowPair(u32 first, u32 second) {
+        const auto* words = emulator::arrive(pair_of(first, second)) + threadIdx.x % 32 / 4 * 4;
+        for (u32 i = 0; i < 16; i++) bytes[i] = words[i / 4] >> i % 4 * 8 & 0x000000ff000000ffull;
+    }
+
+    // Adds the products with 16 rows of the matrix to four sums: those of a block's two columns of this lane.
+    DEVICE void add_products(u32* sums, MatrixPlace core) const {
+        for (u32 side = 0; side < 2; side++) {
+            MatrixPlace column = core + (2 * (threadIdx.x % 4) + side) * 16;
+            u64 sum = 0;
+            for (u32 i = 0; i < 16; i++) sum += bytes[i] * column[i];
+            sums[side] += low_of(sum);
+            sums[2 + side] += high_of(sum);
+        }
+    }
+};
 
 template <int COUNT, int LENGTH = STEPS>
 DEVICE void start_product(u32* sums, const u32* words, MatrixPlace chunk, bool adds = false) {
-    u32 lane = threadIdx.x % 32, t = lane % 4;
     for (int i = 0; i < 8 * COUNT && !adds; i++) sums[i] = 0;
-    for (int step = 0; step < LENGTH; step++) {
-        for (u32 r = 0; r < 16; r++) {
-            u32 word = from_thread(words[4 * step + r % 4], r / 4, 4); // register r % 4 of lane r / 4
-            u32 k = 16 * (r % 4 / 2) + 4 * (r / 4);
-            for (int block = 0; block < 2 * COUNT; block++) {
-                for (u32 side = 0; side < 2; side++) {
-                    const unsigned char* column =
-                        chunk + (step * COUNT * 2 + block) * 256 + k / 16 * 128 + (2 * t + side) * 16 + k % 16;
-                    for (u32 byte = 0; byte < 4; byte++)
-                        sums[4 * block + 2 * (r % 2) + side] += (word >> 8 * byte & 255) * column[byte];
-                }
-            }
-        }
+    for (int half = 0; half < 2 * LENGTH; half++) { // of a step
+        RowPair rows(words[2 * half], words[2 * half + 1]);
+        MatrixPlace core = chunk + half / 2 * COUNT * 512 + half % 2 * 128;
+        for (int block = 0; block < 2 * COUNT; block++) rows.add_products(sums + 4 * block, core + 256 * block);
     }
 }
 template <int COUNT> DEVICE void start_product_in_pairs(u32* sums, const u32* words, MatrixPlace chunk) {
     start_product<COUNT>(sums, words, chunk);
 }
 template <int COUNT> DEVICE void add_own_words(u32* sums, const u32* words, MatrixPlace chunk) {
-    u32 t = threadIdx.x % 4;
     for (int group = 0; group < COUNT; group++) {
-        for (u32 r = 0; r < 8; r++) {
-            u32 word = from_thread(words[2 * group + r % 2], r / 2, 4); // register r % 2 of the group, of lane r / 2
-            u32 k = 16 * (group % 2) + 4 * (r / 2);
-            int pair = group / 2 * 4, end = 2 * COUNT < pair + 4 ? 2 * COUNT : pair + 4;
-            for (int block = pair; block < end; block++) {
-                for (u32 side = 0; side < 2; side++) {
-                    const unsigned char* column =
-                        chunk + (STEPS * COUNT * 2 + block) * 256 + k / 16 * 128 + (2 * t + side) * 16 + k % 16;
-                    for (u32 byte = 0; byte < 4; byte++)
-                        sums[4 * block + 2 * (r % 2) + side] += (word >> 8 * byte & 255) * column[byte];
-                }
-            }
-        }
+        RowPair rows(words[2 * group], words[2 * group + 1]);
+        MatrixPlace core = chunk + STEPS * COUNT * 512 + group % 2 * 128;
+        int pair = group / 2 * 4, end = 2 * COUNT < pair + 4 ? 2 * COUNT : pair + 4;
+        for (int block = pair; block < end; block++) rows.add_products(sums + 4 * block, core + 256 * block);
     }
 }
 template <int UNDER_WAY = 0> DEVICE void finish_product() {}

@@ -9,19 +9,21 @@
 #if defined(MODMILL_EMULATOR)
 
 DEVICE void add_product(u32* sum, const u32* word, u32 b0, u32 b1) {
-    u64 first[32], second[32], column[32];
-    memcpy(first, emulator::arrive(pair_of(word[0], word[2])), sizeof first);
-    memcpy(second, emulator::arrive(pair_of(word[1], word[3])), sizeof second);
-    memcpy(column, emulator::arrive(pair_of(b0, b1)), sizeof column);
     u32 lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    for (u32 i = 0; i < 4; i++) {
-        for (u32 side = 0; side < 2; side++) {
-            u64 b = column[4 * (2 * t + side) + i], rows[2] = {first[4 * g + i], second[4 * g + i]};
-            for (u32 row = 0; row < 2; row++) {
-                sum[2 * row + side] = add_byte_products(sum[2 * row + side], low_of(rows[row]), low_of(b));
-                sum[2 * row + side] = add_byte_products(sum[2 * row + side], high_of(rows[row]), high_of(b));
+    // The words of the rows g and g + 8 in the halves of one: one multiplication serves both rows.
+    u64 rows[2][4], columns[2][4];
+    for (u32 half = 0; half < 2; half++)
+        memcpy(rows[half], emulator::arrive(pair_of(word[2 * half], word[2 * half + 1])) + 4 * g, sizeof rows[half]);
+    memcpy(columns, emulator::arrive(pair_of(b0, b1)) + 8 * t, sizeof columns);
+    for (u32 side = 0; side < 2; side++) {
+        u64 both = 0;
+        for (u32 i = 0; i < 4; i++) {
+            for (u32 bit = 0; bit < 64; bit += 8) {
+                both += (rows[bit / 32][i] >> bit % 32 & 0x000000ff000000ffull) * (columns[side][i] >> bit & 255);
             }
         }
+        sum[side] += low_of(both);
+        sum[2 + side] += high_of(both);
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Settings {
     /// without these, the times that were measured on an H200, or that follow from the rates of another
     /// device.
     pub table: Option<Table>,
+    /// Whether GPUs were asked for: the table of a fixed base is then made for a few powers too.
+    pub asked_for: bool,
     /// How much of a matrix in residues is on its way to a device at a time.
     pub sections: SectionSizes,
 }
@@ -67,12 +69,18 @@ impl Run {
         count: usize,
         compute: impl FnOnce(&mut [u64]) -> Result<f64>,
     ) -> Result<Self> {
-        let mut answers = Batch::try_zeros(bits, count)
-            .map_err(|_| Error::OutOfMemory { wanted: count.saturating_mul(bits.div_ceil(8)) })?;
-        prefer_large_pages(answers.as_limbs_mut());
+        let mut answers = new_batch(bits, count)?;
         let kernel_seconds = compute(answers.as_limbs_mut())?;
         Ok(Self { answers, kernel_seconds })
     }
+}
+
+/// A batch for answers.
+pub(crate) fn new_batch(bits: usize, count: usize) -> Result<Batch> {
+    let mut answers = Batch::try_zeros(bits, count)
+        .map_err(|_| Error::OutOfMemory { wanted: count.saturating_mul(bits.div_ceil(8)) })?;
+    prefer_large_pages(answers.as_limbs_mut());
+    Ok(answers)
 }
 
 impl Cuda {

@@ -14,8 +14,7 @@ use crate::modular::{JobExchange, Operands};
 use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Place, Stages};
 use crate::staging::{Answers, words};
 use crate::task::Task;
-use modmill_core::{Batch, Family, Items, Job, Moduli, Modulus, Op, Operand, Resident, Watch};
-use std::sync::Arc;
+use modmill_core::{Batch, Family, FixedPowers, Items, Job, Moduli, Modulus, Op, Operand, Watch};
 
 /// The window of tables that are made for GPUs: 64 entries for every 6 bits of an exponent. With one bit
 /// more, shared memory holds half as many rows of entries; with one less, there is a fifth more products.
@@ -84,48 +83,35 @@ impl Cuda {
         Ok(tables.map(|tables| FixedBase { modulus: modulus.clone(), tables }))
     }
 
-    /// Writes the base's powers to `exponents` into `answers`, rows as wide as the modulus; returns the
-    /// kernels' seconds. Time and addresses depend on declared widths alone.
-    pub fn pow_fixed_base(
+    /// Powers of a fixed base by its tables; returns the kernels' seconds. Time and addresses depend on
+    /// declared widths alone. Answers that stay on a device are computed by that device.
+    pub(crate) fn pow_fixed_base(
         &self,
         base: &FixedBase,
-        exponents: Operand<'_>,
-        watch: Option<&Watch>,
-        answers: &mut [u64],
+        powers: &FixedPowers<'_>,
+        answers: Answers<'_>,
     ) -> Result<f64> {
-        let job = self.fixed_job(base, exponents, watch)?;
+        let job = self.fixed_job(base, powers.exponents, powers.watch)?;
         let (count, stride) = (job.items.len(), base.modulus.value().len());
-        check_rows(answers, base.modulus.bits(), count)?;
         if count == 0 {
             return Ok(0.0);
         }
-        let share = self.items_per_device(count);
-        let shares =
-            job.items.chunks(share).zip(answers.chunks_mut((share * stride).max(1))).zip(&base.tables);
-        self.share_out(shares, |loaded, ((items, answers), table)| {
-            self.run_fixed(loaded, table, &job.part(items), Answers::Host(answers))
-        })
-    }
-
-    /// Powers of a fixed base that stay on the device with the fewest resident bytes, which computes all of
-    /// them.
-    pub fn pow_fixed_base_resident(
-        &self,
-        base: &FixedBase,
-        exponents: Operand<'_>,
-        watch: Option<&Watch>,
-    ) -> Result<(Resident, f64)> {
-        let job = self.fixed_job(base, exponents, watch)?;
-        let count = job.items.len();
-        let rows = self.rows(None, base.modulus.value().len(), count)?;
-        let mut places = self.loaded().iter().zip(&base.tables);
-        let (loaded, table) =
-            places.find(|(loaded, _)| loaded.device.is(&rows.device)).ok_or(Error::NoDevice)?;
-        let seconds = match count {
-            0 => 0.0,
-            _ => self.run_fixed(loaded, table, &job, Answers::Device(&rows))?,
-        };
-        Ok((Resident::new(base.modulus.bits(), count, Arc::new(rows)), seconds))
+        match answers {
+            Answers::Host(answers) => {
+                check_rows(answers, base.modulus.bits(), count)?;
+                let share = self.items_per_device(count);
+                let shares = job.items.chunks(share).zip(answers.chunks_mut((share * stride).max(1)));
+                self.share_out(shares.zip(&base.tables), |loaded, ((items, answers), table)| {
+                    self.run_fixed(loaded, table, &job.part(items), Answers::Host(answers))
+                })
+            }
+            Answers::Device(rows) => {
+                let mut places = self.loaded().iter().zip(&base.tables);
+                let (loaded, table) =
+                    places.find(|(loaded, _)| loaded.device.is(&rows.device)).ok_or(Error::NoDevice)?;
+                self.run_fixed(loaded, table, &job, Answers::Device(rows))
+            }
+        }
     }
 
     /// The job of all exponents, which are on the host.
@@ -135,7 +121,7 @@ impl Cuda {
         exponents: Operand<'a>,
         watch: Option<&'a Watch>,
     ) -> Result<Job<'a>> {
-        let call = |reason: String| Error::Call { call: "Cuda::pow_fixed_base", reason };
+        let call = |reason: String| Error::Call { call: "Cuda::run", reason };
         if exponents.bits() > base.exponent_bits() {
             let (bits, limit) = (exponents.bits(), base.exponent_bits());
             return Err(Error::TooLong { what: "an exponent", bits, limit });

@@ -74,7 +74,7 @@ impl Cuda {
                 let fits = factor_bits <= shortest_bits.saturating_mul(2) && self.reciprocals.is_some();
                 fits && (is_long || is_asked_for && bits >= LEAST_MODULUS_BITS)
             }
-            Op::Inv | Op::Gcd => false,
+            _ => false,
         };
         if !is_served || bits == 0 || bits > TRANSFORM_MAX_BITS {
             return None;
@@ -103,7 +103,7 @@ impl Cuda {
             (Op::PowVartime, Requested::None | Requested::Each { .. } | Requested::Shared { .. }) => {
                 power(Reads::Vartime, direct_window(bits))
             }
-            (Op::Inv | Op::Gcd, _) => None,
+            _ => None,
         }
     }
 
@@ -112,12 +112,12 @@ impl Cuda {
         // The time of a product's three transforms is 1: a square has two, and reductions have three more.
         // The numbers that are copied count besides.
         let (transforms, copied) = match request.op {
-            Op::Mul | Op::Inv | Op::Gcd => (1.0, 4.0),
             Op::Square => (0.7, 3.0),
             // Short numbers that are squared again and again stay in the cache.
             Op::Pow | Op::PowVartime if !length.has_long_rows() => (1.8, 2.0),
             Op::SquareMod | Op::Pow | Op::PowVartime => (2.6, 2.0),
             Op::MulMod => (2.9, 3.0),
+            _ => (1.0, 4.0),
         };
         let slowdown = integer_slowdown(&self.limits());
         let compute = transforms * length.shape.points() as f64 * POINT_SECONDS * slowdown;

@@ -1,20 +1,14 @@
-//! Plans of the GPUs: which kernels compute a request, with which window, in which time; and running such a
-//! plan.
+//! Plans of the GPUs: which kernels compute a request, with which window, in which time.
 
-use crate::backend::{Cuda, Run};
-use crate::checks::check_rows;
+use crate::backend::Cuda;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
 use crate::modular::chunk_items;
 use crate::patience::PassedOver;
-use crate::staging::Answers;
 use crate::table::Choice;
 use crate::task::{Reads, Task, best_shared_window_vartime};
 use crate::variant::Variant;
-use modmill_core::{
-    Alternative, Backend, Exponents, Family, Job, Op, Operand, Path, Plan, Product, Request, Resident,
-};
-use std::sync::Arc;
+use modmill_core::{Alternative, Backend, Exponents, Family, Op, Path, Plan, Request};
 
 /// The way in which the GPUs run a request.
 #[derive(Debug, Clone, Copy)]
@@ -29,9 +23,13 @@ pub(crate) enum Recipe {
     },
     /// A task by transforms.
     Transforms(LongChoice),
+    /// Powers of one base by its table.
+    FixedBase,
+    /// A small step between products.
+    Step,
 }
 
-fn path(family: Family) -> Path {
+pub(crate) fn path(family: Family) -> Path {
     Path { backend: Backend::Cuda, isa: None, family }
 }
 
@@ -39,6 +37,9 @@ impl Cuda {
     /// How the GPUs compute a request; `None` if they have no kernels for it.
     #[must_use]
     pub fn plan(&self, request: &Request) -> Option<Plan> {
+        if !Op::OF_ITEMS.contains(&request.op) {
+            return self.plan_composed(request);
+        }
         let mut kernels = self.kernel_choices(request);
         let passed_over = self.put_soonest_first(request, &mut kernels);
         let long = self.long_choice(request);
@@ -68,86 +69,12 @@ impl Cuda {
         best_of_other_families(plan.family(), others)
     }
 
-    /// Runs a plan of this backend on the job that it was made for.
-    pub fn run(&self, plan: &Plan, job: &Job<'_>) -> Result<Run> {
-        Run::new(job.moduli.bits(), job.items.len(), |answers| self.run_into(plan, job, answers))
-    }
-
-    /// Runs a plan of this backend on the job that it was made for, into rows of the caller's, which are as
-    /// wide as the moduli; returns the kernels' seconds.
-    pub fn run_into(&self, plan: &Plan, job: &Job<'_>, answers: &mut [u64]) -> Result<f64> {
-        check_rows(answers, job.moduli.bits(), job.items.len())?;
-        self.run_to(plan, job, Answers::Host(answers))
-    }
-
-    /// Runs a plan of this backend on the job that it was made for, and leaves the answers on a device: the
-    /// one that holds operands, if any does. Returns them and the kernels' seconds.
-    pub fn run_resident(&self, plan: &Plan, job: &Job<'_>) -> Result<(Resident, f64)> {
-        let count = job.items.len();
-        let bits = job.moduli.bits().min(64 * job.bits.div_ceil(64));
-        let home = self.home(&[job.a, job.b], Some(job.moduli), None)?;
-        let rows = self.rows(home, self.row_limbs(plan, bits), count)?;
-        let seconds = self.run_to(plan, job, Answers::Device(&rows))?;
-        Ok((Resident::new(bits, count, Arc::new(rows)), seconds))
-    }
-
-    /// Limbs of an answer's row on a device.
-    fn row_limbs(&self, plan: &Plan, bits: usize) -> usize {
-        let limbs = bits.div_ceil(64);
-        // Transforms write whole quads of words.
-        if plan.family() == Family::Fft { limbs.next_multiple_of(2) } else { limbs }
-    }
-
-    fn run_to(&self, plan: &Plan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
-        match plan.recipe.get() {
-            Some(Recipe::Kernels { variant, task, chunk, passed_over }) => {
-                if let Some(passed_over) = passed_over {
-                    self.patience.note(passed_over);
-                }
-                self.run_kernels_into(*variant, *task, *chunk, job, answers)
-            }
-            Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice, answers),
-            None => Err(Error::NoKernel { name: "for a plan of another backend".to_owned() }),
-        }
-    }
-
-    /// Runs a plan of this backend for full products or squares.
-    pub fn multiply(&self, plan: &Plan, product: &Product<'_>) -> Result<Run> {
-        Run::new(product.bits(), product.count, |answers| self.multiply_into(plan, product, answers))
-    }
-
-    /// Runs a plan for full products or squares into rows of the caller's, as wide as the answers; returns
-    /// the kernels' seconds.
-    pub fn multiply_into(&self, plan: &Plan, product: &Product<'_>, answers: &mut [u64]) -> Result<f64> {
-        check_rows(answers, product.bits(), product.count)?;
-        self.multiply_to(plan, product, Answers::Host(answers))
-    }
-
-    /// Runs a plan of this backend for full products or squares, and leaves the answers on a device, as
-    /// [`Cuda::run_resident`] does.
-    pub fn multiply_resident(&self, plan: &Plan, product: &Product<'_>) -> Result<(Resident, f64)> {
-        let factors: Vec<Operand<'_>> = [Some(product.a), product.b].into_iter().flatten().collect();
-        let home = self.home(&factors, None, None)?;
-        let rows = self.rows(home, self.row_limbs(plan, product.bits()), product.count)?;
-        let seconds = self.multiply_to(plan, product, Answers::Device(&rows))?;
-        Ok((Resident::new(product.bits(), product.count, Arc::new(rows)), seconds))
-    }
-
-    fn multiply_to(&self, plan: &Plan, product: &Product<'_>, answers: Answers<'_>) -> Result<f64> {
-        match plan.recipe.get() {
-            Some(Recipe::Transforms(choice)) => self.multiply_long(product, choice, answers),
-            Some(Recipe::Kernels { .. }) | None => {
-                Err(Error::NoKernel { name: "for full products by this plan".to_owned() })
-            }
-        }
-    }
-
     /// The kernels that a plan of this backend runs; `None` for transforms.
     #[must_use]
     pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
         match plan.recipe.get()? {
             Recipe::Kernels { variant, .. } => Some(*variant),
-            Recipe::Transforms(_) => None,
+            Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step => None,
         }
     }
 
@@ -217,7 +144,7 @@ impl Cuda {
             Op::SquareMod => Some(Task::Square),
             Op::Pow => power(if self.settings.direct_tables { Reads::Direct } else { Reads::Whole }),
             Op::PowVartime => power(Reads::Vartime),
-            Op::Mul | Op::Square | Op::Inv | Op::Gcd => None,
+            _ => None,
         }
     }
 
@@ -227,7 +154,7 @@ impl Cuda {
             // Tables that are read directly have the times and windows of public exponents.
             Op::Pow if self.settings.direct_tables => Op::PowVartime,
             Op::Pow | Op::PowVartime | Op::MulMod | Op::SquareMod => request.op,
-            Op::Mul | Op::Square | Op::Inv | Op::Gcd => return Vec::new(),
+            _ => return Vec::new(),
         };
         if request.is_long() || request.bits == 0 {
             return Vec::new();

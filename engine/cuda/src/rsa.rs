@@ -20,7 +20,7 @@ use crate::variant::Variant;
 use exchange::{BlockExchange, SharedBlocks};
 use keys::KeyRows;
 use modmill_core::sync::Mutex;
-use modmill_core::{Blocks, CrtJob, Family, Op, PerItem, PublicJob, limbs};
+use modmill_core::{Blocks, CrtJob, Exponents, Family, Op, PerItem, PublicJob, Request, Secrecy, limbs};
 use private::Private;
 use public::{Public, PublicStages};
 use std::ops::Range;
@@ -60,23 +60,18 @@ pub struct PublicPlan {
 
 impl Cuda {
     /// [`Cuda::plan_crt`], or `None` if the kernels have to be compiled first and are not worth it yet.
-    #[must_use]
-    pub fn plan_crt_now(&self, job: &CrtJob<'_>) -> Option<CrtPlan> {
-        let bits = 64 * job.prime_limbs;
-        let halves = 2 * self.items_per_device(job.count);
-        let choice = self.residue_choice(bits, halves, job)?;
-        let op = if job.blinded { Op::PowVartime } else { Op::Pow };
-        let choices = self.choices(op, bits, halves, job.exponent_bits);
-        (!self.passes_over(&choice, op, &choices)).then(|| self.plan_crt(job))?
+    pub(crate) fn plan_crt_now(&self, request: &Request) -> Option<CrtPlan> {
+        let (choice, op) = (self.residue_choice(request)?, power_op(request));
+        let halves = 2 * self.items_per_device(request.count);
+        let choices = self.choices(op, request.shortest_bits, halves, request.exponent_bits());
+        (!self.passes_over(&choice, op, &choices)).then(|| self.plan_crt(request))?
     }
 
     /// How `c^d mod n` is computed by the Chinese remainder theorem; `None` if there are no kernels for it.
     #[must_use]
-    pub fn plan_crt(&self, job: &CrtJob<'_>) -> Option<CrtPlan> {
-        let bits = 64 * job.prime_limbs;
-        let halves = 2 * self.items_per_device(job.count);
-        let choice = self.residue_choice(bits, halves, job)?;
-        let check = self.plan_public_of(job.bits, job.count, job.public_exponent)?;
+    pub fn plan_crt(&self, request: &Request) -> Option<CrtPlan> {
+        let choice = self.residue_choice(request)?;
+        let check = self.plan_public_of(request.bits, request.count, request.check.as_deref()?)?;
         Some(CrtPlan {
             power: choice.variant,
             window: choice.window,
@@ -128,8 +123,9 @@ impl Cuda {
 
     /// How `x^e mod n` is computed with a short public exponent; `None` if there are no kernels for it.
     #[must_use]
-    pub fn plan_public(&self, job: &PublicJob<'_>) -> Option<PublicPlan> {
-        self.plan_public_of(job.bits, job.count, job.exponent)
+    pub fn plan_public(&self, request: &Request) -> Option<PublicPlan> {
+        let Exponents::Public(exponent) = &request.exponents else { return None };
+        self.plan_public_of(request.bits, request.count, exponent)
     }
 
     /// Computes `x^e mod n` with a short public exponent by a plan; returns the kernels' seconds.
@@ -160,14 +156,15 @@ impl Cuda {
     }
 
     /// The best layout of the residue family for the powers modulo primes.
-    fn residue_choice(&self, bits: usize, halves: usize, job: &CrtJob<'_>) -> Option<Choice> {
-        let op = if job.blinded { Op::PowVartime } else { Op::Pow };
+    fn residue_choice(&self, request: &Request) -> Option<Choice> {
+        let (op, bits, exponent_bits) = (power_op(request), request.shortest_bits, request.exponent_bits());
+        let halves = 2 * self.items_per_device(request.count);
         let is_wanted = self.settings.family.is_none_or(|family| family == Family::Rns);
         if !is_wanted || bits == 0 {
             return None;
         }
         let of_residues = |choice: &Choice| choice.variant.family == Family::Rns;
-        let measured = self.choices(op, bits, halves, job.exponent_bits).into_iter().find(of_residues);
+        let measured = self.choices(op, bits, halves, exponent_bits).into_iter().find(of_residues);
         let unmeasured = || {
             let variant = Variant::candidates(Family::Rns, bits, &self.limits()).into_iter().next()?;
             Some(Choice { variant, window: 4, seconds: f64::INFINITY })
@@ -175,7 +172,7 @@ impl Cuda {
         let choice = measured.or_else(unmeasured)?;
         // Bases are one word longer than the primes.
         let is_roomy = choice.variant.input_bits() > 32 * choice.variant.words as usize;
-        let window = crate::table::direct_window(job.exponent_bits);
+        let window = crate::table::direct_window(exponent_bits);
         is_roomy.then_some(Choice { window, ..choice })
     }
 
@@ -195,6 +192,11 @@ impl Cuda {
         let Choice { variant, seconds, .. } = own.or_else(any)?;
         Some(PublicPlan { variant, seconds })
     }
+}
+
+/// The operation of the powers modulo primes. Blinded exponents may show by the addresses of table reads.
+fn power_op(request: &Request) -> Op {
+    if request.secrecy == Secrecy::Public { Op::PowVartime } else { Op::Pow }
 }
 
 /// Whether the kernel for public exponents takes this one: odd, of 2 to 256 bits.

@@ -13,7 +13,7 @@ fn part_of(op: Op, has_direct_tables: bool) -> Part {
         Op::Pow if has_direct_tables => Part::PowerVartime,
         Op::Pow => Part::Power,
         Op::PowVartime => Part::PowerVartime,
-        Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => Part::Multiply,
+        _ => Part::Multiply,
     }
 }
 

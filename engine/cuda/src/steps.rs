@@ -12,9 +12,8 @@ use crate::loaded::LoadedDevice;
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Stages};
 use crate::sources;
 use crate::staging::{Source, all_pinned, gather_all, words};
-use modmill_core::{Batch, Operand, Resident, Step, StepKind};
+use modmill_core::{Batch, Family, Operand, Step, StepKind};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Threads of a block.
 const BLOCK: u32 = 256;
@@ -84,26 +83,22 @@ fn task_of(kind: StepKind<'_>) -> (u32, usize) {
 }
 
 impl Cuda {
-    /// Computes a step on a device, the one that holds operands if any does, and leaves the answers there. An
-    /// error if items are gathered that are not on a device.
-    pub fn step(&self, step: &Step<'_>) -> Result<Resident> {
-        let count =
-            step.count().map_err(|error| Error::Call { call: "Cuda::step", reason: error.to_string() })?;
-        let home = self.home(&step.operands(), None, None)?;
-        let bits = step.bits();
-        let rows = self.rows(home, bits.div_ceil(64), count)?;
-        let home = self.loaded_for(&rows).ok_or(Error::NoDevice)?;
-        if count > 0 && bits > 0 {
-            self.run_step(home, step, count, &rows)?;
+    /// Computes a step into rows on a device, the one that holds operands if any does. An error if items are
+    /// gathered that are not on a device.
+    pub(crate) fn step(&self, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<f64> {
+        let home = self.loaded_for(rows).ok_or(Error::NoDevice)?;
+        if count == 0 || step.bits() == 0 {
+            return Ok(0.0);
         }
-        Ok(Resident::new(bits, count, Arc::new(rows)))
+        self.record(Family::Row, "words".to_owned(), None);
+        self.run_step(home, step, count, rows)
     }
 
-    fn run_step(&self, home: &LoadedDevice, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<()> {
+    fn run_step(&self, home: &LoadedDevice, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<f64> {
         let indices = match step.kind {
             StepKind::Gather(_) if step.a.resident().is_none() => {
                 let reason = "the items to gather are not on a device".to_owned();
-                return Err(Error::Call { call: "Cuda::step", reason });
+                return Err(Error::Call { call: "Cuda::run", reason });
             }
             StepKind::Gather(indices) => {
                 let limbs = indices.iter().map(|&index| index as u64).collect();
@@ -151,7 +146,7 @@ impl Cuda {
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
         let sizes = if size == count { ChunkSizes { edge: size, ..sizes } } else { sizes };
         let lane = self.lane(home, Contents::Secret);
-        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut StepExchange(sources)).map(|_| ())
+        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut StepExchange(sources))
     }
 }
 

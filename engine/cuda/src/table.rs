@@ -166,9 +166,7 @@ impl Timing {
         let product = (f64::from(words_for(bits)) / f64::from(words_for(self.bits))).powi(2);
         let products = match op {
             Op::Pow | Op::PowVartime => exponent_bits as f64 / self.bits as f64,
-            Op::MulMod | Op::SquareMod | Op::Mul | Op::Square | Op::Inv | Op::Gcd => {
-                8.0 / (1.25 * self.bits as f64)
-            }
+            _ => 8.0 / (1.25 * self.bits as f64),
         };
         let products = products + if self.family == Family::Rns { RESIDUE_CONVERSIONS } else { 0.0 };
         let reads = if op == Op::PowVartime { self.direct_seconds / self.wave_seconds } else { 1.0 };

@@ -5,7 +5,7 @@ use crate::bundle::MachineCodeEntry;
 use crate::error::Result;
 use crate::planning::Recipe;
 use crate::task::{Reads, Task};
-use modmill_core::{CrtJob, CrtKey, ModuliForm, PerItem, Plan};
+use modmill_core::{ModuliForm, Op, Plan, Request};
 
 /// The public exponent of nearly all RSA keys.
 const PUBLIC_EXPONENT: [u64; 1] = [65_537];
@@ -28,7 +28,7 @@ impl Cuda {
                 Some(Recipe::Transforms(choice)) => {
                     loaded.transforms(&choice.length)?;
                 }
-                None => {}
+                Some(Recipe::FixedBase | Recipe::Step) | None => {}
             }
         }
         Ok(())
@@ -37,19 +37,13 @@ impl Cuda {
     /// Compiles what private and public operations of RSA run for `count` items and keys of `bits` bits with
     /// two primes and the public exponent 65537. Returns whether there are kernels for them.
     pub fn warm_rsa(&self, bits: usize, count: usize) -> Result<bool> {
-        // A plan does not look at the keys.
-        let key = CrtKey { modulus: &[], primes: [&[]; 2], exponents: [&[]; 2], coefficient: &[] };
-        let job = CrtJob {
-            count,
-            keys: PerItem::One(key),
-            bits,
-            prime_limbs: bits.div_ceil(128),
-            exponent_bits: bits.div_ceil(2),
-            blinded: false,
-            public_exponent: &PUBLIC_EXPONENT,
+        let request = Request {
+            shortest_bits: 64 * bits.div_ceil(128),
+            check: Some(PUBLIC_EXPONENT.into()),
+            ..Request::new(Op::CrtPow, bits, count).exponents_of(bits.div_ceil(2))
         };
-        let Some(plan) = self.plan_crt(&job) else { return Ok(false) };
-        let task = Task::power(Reads::Whole, job.exponent_bits, plan.window)?;
+        let Some(plan) = self.plan_crt(&request) else { return Ok(false) };
+        let task = Task::power(Reads::Whole, request.exponent_bits(), plan.window)?;
         for loaded in self.loaded() {
             loaded.compile_rsa(plan.power, plan.check, task.part())?;
         }

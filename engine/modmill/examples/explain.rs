@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
         (Op::Mul, 1 << 24, 1),
         (Op::Inv, 256, 1_000),
     ] {
-        println!("{}\n", engine.explain(op, bits, count)?);
+        println!("{}\n", engine.plan(&Request::new(op, bits, count))?);
     }
     // A request can say more: here ten thousand verifications of RSA-2048 with one key.
     let verify = Request::new(Op::PowVartime, 2048, 10_000).one_modulus().public_exponent(&[65_537]);

@@ -4,7 +4,7 @@
 //! cargo run --release -p modmill --example fixed_base
 //! ```
 
-use modmill::{Engine, Error, Modulus};
+use modmill::{Engine, Error, Modulus, random};
 use std::time::Instant;
 
 const BITS: usize = 2048;
@@ -14,12 +14,12 @@ const COUNT: usize = 2000;
 fn main() -> Result<(), Error> {
     let engine = Engine::new()?;
     // An odd modulus of full length; a protocol would have a safe prime or a product of two primes.
-    let mut modulus = engine.random_bits(BITS, 1)?;
+    let mut modulus = random::bits(&engine, BITS, 1)?;
     modulus.get_mut(0)[0] |= 1;
     modulus.get_mut(0)[BITS / 64 - 1] |= 1 << 63;
     let modulus = Modulus::new(modulus.get(0))?;
-    let base = engine.random_below(&modulus, 1)?;
-    let exponents = engine.random_bits(EXPONENT_BITS, COUNT)?;
+    let base = random::below(&engine, &modulus, 1)?;
+    let exponents = random::bits(&engine, EXPONENT_BITS, COUNT)?;
 
     let start = Instant::now();
     let fixed = engine.fixed_base(&base, &modulus, EXPONENT_BITS)?;

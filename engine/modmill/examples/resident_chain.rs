@@ -4,7 +4,7 @@
 //!
 //! Without a GPU the same program runs on the CPU.
 
-use modmill::{Batch, Engine, Modulus};
+use modmill::{Batch, Engine, Modulus, Public, Residues, kernel_seconds};
 use std::time::Instant;
 
 const PRODUCTS: u32 = 1000;
@@ -28,18 +28,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // One trip to the device.
     let uploaded = engine.upload(&factors)?;
-    let factor = device.residues(&uploaded, &modulus)?;
+    let factor = Residues::new(&device, &uploaded, &modulus)?;
     let mut product = factor.clone();
-    let (start, kernels) = (Instant::now(), engine.kernel_seconds());
+    let (start, kernels) = (Instant::now(), kernel_seconds(&engine));
     for _ in 0..PRODUCTS {
-        product = device.mul_residues(&product, &factor)?;
+        product = product.mul(&device, &factor)?;
     }
-    let (seconds, kernels) = (start.elapsed().as_secs_f64(), engine.kernel_seconds() - kernels);
+    let (seconds, kernels) = (start.elapsed().as_secs_f64(), kernel_seconds(&engine) - kernels);
     // And one trip home.
-    let answers = device.numbers(&product)?.download()?;
+    let answers = product.numbers(&device)?.download()?;
 
     let exponent = Batch::from_values([[u64::from(PRODUCTS) + 1]]);
-    let expected = engine.pow_vartime(&factors, exponent.shared(0), &modulus)?;
+    let expected = engine.pow(&factors, Public(exponent.shared(0)), &modulus)?;
     assert!(answers == expected, "the chain is not the power");
     let rate = f64::from(PRODUCTS) * count as f64 / seconds;
     println!(

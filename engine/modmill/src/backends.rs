@@ -2,12 +2,10 @@
 
 use crate::callers::small::SmallCalls;
 use crate::config::EngineConfig;
-use crate::gpu::{CrtPlan, Cuda, PublicPlan, Reciprocals};
+use crate::gpu::{Cuda, Reciprocals};
+use crate::host_memory::HostMemory;
 use modmill_core::sync::Mutex;
-use modmill_core::{
-    Backend, CrtJob, Error, Exponents, Location, Op, Path, Plan, PublicJob, Request, Resident,
-    TRANSFORM_MAX_BITS,
-};
+use modmill_core::{Backend, Batch, Error, Location, Op, Path, Plan, Request, Resident, TRANSFORM_MAX_BITS};
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
 use std::sync::Arc;
@@ -34,6 +32,7 @@ impl Backends {
         let wanted = config.wanted_backend()?;
         let EngineConfig { mut cpu, cuda, devices, has_fallback, recorder, .. } = config;
         let always_cuda = wanted == Some(Backend::Cuda);
+        let cuda = crate::gpu::Settings { asked_for: always_cuda, ..cuda };
         // A caller who limits the CPU's instructions wants to see the CPU compute.
         let wants_cpu = wanted == Some(Backend::Cpu) || (!always_cuda && cpu.isa.is_some());
         let is_on_gpus = cuda.family.is_none_or(|family| crate::gpu::FAMILIES.contains(&family));
@@ -110,29 +109,35 @@ impl Backends {
     }
 
     /// How a request is computed: by the backend that finishes first, or by GPUs wherever they have kernels
-    /// if they were asked for.
-    pub(crate) fn plan(&self, request: &Request) -> Result<Plan, Error> {
+    /// if they were asked for. This is the only place where backends are compared. `None` if no backend has
+    /// an algorithm for the whole operation, so that its parts are computed one by one.
+    pub(crate) fn choose(&self, request: &Request) -> Option<Plan> {
         let gpu = self.cuda.as_ref().and_then(|cuda| self.plan_on_gpus(cuda, request));
         match gpu {
-            Some(gpu) if self.always_cuda => Ok(gpu),
-            Some(gpu) => {
-                let cpu = self.plan_on_cpu(request)?;
-                Ok(if gpu.seconds < cpu.seconds { gpu } else { cpu })
-            }
-            None => self.plan_on_cpu(request),
+            Some(gpu) if self.always_cuda => Some(gpu),
+            Some(gpu) => match self.plan_on_cpu(request) {
+                Ok(cpu) if gpu.seconds >= cpu.seconds => Some(cpu),
+                Ok(_) | Err(_) => Some(gpu),
+            },
+            None => self.plan_on_cpu(request).ok(),
         }
+    }
+
+    /// How a request is computed; an error if no backend computes it.
+    pub(crate) fn plan(&self, request: &Request) -> Result<Plan, Error> {
+        self.choose(request).ok_or_else(|| no_plan(request))
     }
 
     /// The plan of a request, with the other plans that were possible, fastest first.
     pub(crate) fn explain(&self, request: &Request) -> Result<Plan, Error> {
         let mut plan = self.plan(request)?;
-        let cpu = self.plan_on_cpu(request)?;
+        let cpu = self.plan_on_cpu(request).ok();
         let gpu = self.cuda.as_ref().and_then(|cuda| Some((cuda, self.plan_on_gpus(cuda, request)?)));
         match (plan.backend(), gpu) {
             (Backend::Cuda, Some((cuda, _))) => {
                 plan.others = cuda.alternatives(&plan);
                 if !self.always_cuda {
-                    plan.others.push(cpu.as_alternative());
+                    plan.others.extend(cpu.map(|cpu| cpu.as_alternative()));
                 }
             }
             (Backend::Cuda | Backend::Cpu, gpu) => {
@@ -146,33 +151,13 @@ impl Backends {
 
     /// How the CPU computes a request. Copies of numbers between a device and the host count.
     pub(crate) fn plan_on_cpu(&self, request: &Request) -> Result<Plan, Error> {
-        let too_long = || Error::TooLong { what: "a number", bits: request.bits, limit: TRANSFORM_MAX_BITS };
-        let mut plan = self.cpu.plan(request).ok_or_else(too_long)?;
-        let seconds = bytes_on_devices(request) / COPY_RATE;
-        if seconds > 0.0 {
-            plan.seconds += seconds;
+        let mut plan = self.cpu.plan(request).ok_or_else(|| no_plan(request))?;
+        let bytes = bytes_on_devices(request);
+        if bytes > 0.0 {
+            plan.seconds += COPY_SECONDS + bytes / COPY_RATE;
             plan.reason.push_str("; the numbers on the device are copied");
         }
         Ok(plan)
-    }
-
-    /// Whether GPUs compute a request `times` times before the CPU has the same answers in `cpu_seconds` by
-    /// an algorithm that GPUs do not have, or were asked for.
-    pub(crate) fn prefers_gpus(&self, request: &Request, times: usize, cpu_seconds: f64) -> bool {
-        let gpu = self.cuda.as_ref().and_then(|cuda| self.plan_on_gpus(cuda, request));
-        gpu.is_some_and(|gpu| self.always_cuda || gpu.seconds * (times as f64) < cpu_seconds)
-    }
-
-    /// The GPUs if they are to do work that takes them `seconds` and the CPU `cpu_seconds`: if GPUs were
-    /// asked for, or are faster.
-    pub(crate) fn gpus_for_seconds(
-        &self,
-        seconds: impl FnOnce(&Cuda) -> Option<f64>,
-        cpu_seconds: f64,
-    ) -> Option<&Cuda> {
-        let cuda = self.cuda.as_ref()?;
-        let seconds = seconds(cuda)?;
-        (self.always_cuda || seconds < cpu_seconds).then_some(cuda)
     }
 
     /// How GPUs compute a request, with a word about operands on a device.
@@ -201,11 +186,6 @@ impl Backends {
         self.or_fault(|| format!("{op} of {count} items"), answers)
     }
 
-    /// The result of a small step on GPUs; `None` if they failed and the CPU may finish.
-    pub(crate) fn step_outcome(&self, run: crate::gpu::Result<Resident>) -> Result<Option<Resident>, Error> {
-        self.or_fault_but_memory(|| "a step between products".to_owned(), run)
-    }
-
     /// The result of GPUs; `None` if they failed and the CPU may finish. Memory that ran out is an error.
     pub(crate) fn or_fault_but_memory<T>(
         &self,
@@ -216,14 +196,6 @@ impl Backends {
             Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
             run => self.or_fault(what, run),
         }
-    }
-
-    /// The GPUs if they are to do work on `words` words: if GPUs were asked for, or the work is worth a
-    /// launch.
-    pub(crate) fn gpus_for_words(&self, words: usize) -> Option<&Cuda> {
-        /// Words that a processor adds in about the time of a launch with its copies.
-        const LEAST_WORDS: usize = 1 << 20;
-        self.cuda.as_ref().filter(|_| self.always_cuda || words >= LEAST_WORDS)
     }
 
     /// The answers; `None` if GPUs failed and the CPU may finish. The fault is kept.
@@ -244,31 +216,18 @@ impl Backends {
         }
     }
 
-    /// The GPUs with their plan for an operation of RSA, if they finish before the CPU has computed the
-    /// powers of `request`.
-    fn gpus_for<P>(
-        &self,
-        request: &Request,
-        plan: impl FnOnce(&Cuda) -> Option<(P, f64)>,
-    ) -> Option<(&Cuda, P)> {
-        let cuda = self.cuda.as_ref()?;
-        let (plan, seconds) = plan(cuda)?;
-        let is_sooner = || self.cpu.plan(request).is_some_and(|cpu| seconds < cpu.seconds);
-        (self.always_cuda || is_sooner()).then_some((cuda, plan))
+    /// The GPUs with their plan of a request, if they are chosen for it.
+    pub(crate) fn gpus_for(&self, request: &Request) -> Option<(&Cuda, Plan)> {
+        let plan = self.choose(request).filter(|plan| plan.backend() == Backend::Cuda)?;
+        Some((self.cuda.as_ref()?, plan))
     }
 
-    /// The GPUs with their plan for private operations of RSA.
-    pub(crate) fn plan_crt(&self, job: &CrtJob<'_>) -> Option<(&Cuda, CrtPlan)> {
-        let op = if job.blinded { Op::PowVartime } else { Op::Pow };
-        let request = Request::new(op, 64 * job.prime_limbs, 2 * job.count).exponents_of(job.exponent_bits);
-        self.gpus_for(&request, |cuda| cuda.plan_crt_now(job).map(|plan| (plan, plan.seconds)))
-    }
-
-    /// The GPUs with their plan for public operations of RSA.
-    pub(crate) fn plan_public(&self, job: &PublicJob<'_>) -> Option<(&Cuda, PublicPlan)> {
-        let exponents = Exponents::Public(job.exponent.into());
-        let request = Request { exponents, ..Request::new(Op::PowVartime, job.bits, job.count) };
-        self.gpus_for(&request, |cuda| cuda.plan_public(job).map(|plan| (plan, plan.seconds)))
+    /// Answers that the host computed, where resident batches are.
+    pub(crate) fn upload_answers(&self, answers: Batch) -> Result<Resident, Error> {
+        match &self.cuda {
+            Some(cuda) => cuda.upload(answers.view()).map_err(Error::from),
+            None => Ok(HostMemory::resident(answers)),
+        }
     }
 
     /// Whether GPUs computed bytes, with the seconds of their kernels.
@@ -286,14 +245,28 @@ impl Backends {
 /// Bytes that go between a device and the host in a second.
 const COPY_RATE: f64 = 20e9;
 
+/// Seconds to begin a copy between a device and the host, and to wait for its end.
+const COPY_SECONDS: f64 = 20e-6;
+
+/// The error of a request that no backend computes.
+fn no_plan(request: &Request) -> Error {
+    match request.bits > TRANSFORM_MAX_BITS {
+        true => Error::TooLong { what: "a number", bits: request.bits, limit: TRANSFORM_MAX_BITS },
+        false => {
+            Error::Unavailable(format!("no path has {} of {} bits as a whole", request.op, request.bits))
+        }
+    }
+}
+
 /// Bytes of the operands and answers of a request that are on a device.
 fn bytes_on_devices(request: &Request) -> f64 {
     let operand_bits = match request.operands {
         Location::Host => 0,
-        Location::Device | Location::Mixed => request.factor_bits + request.exponent_bits(),
+        Location::Device | Location::Mixed => request.factor_bits.saturating_add(request.exponent_bits()),
     };
     let answer_bits = if request.answers == Location::Host { 0 } else { request.bits };
-    request.count as f64 * (operand_bits + answer_bits) as f64 / 8.0
+    let operand_bits = request.terms.saturating_mul(operand_bits);
+    request.count as f64 * operand_bits.saturating_add(answer_bits) as f64 / 8.0
 }
 
 /// Reciprocals by the CPU's transforms, for GPUs.

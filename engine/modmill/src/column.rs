@@ -3,19 +3,19 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
 use crate::modular::Modular;
-use crate::on_device::OnDevice;
-use crate::on_host::{OnHost, with_view};
+use crate::multi_pow::ProductOfPowers;
+use crate::operation::Operation;
+use crate::place::Place;
 use crate::sort::is_for_kernels;
-use modmill_core::{Batch, BatchView, Error, Modulus, Op, Operand, Request, Resident};
+use modmill_core::{
+    Answers, Backend, Batch, Call, ColumnProducts, Error, Exponent, Modulus, Operand, Resident,
+};
 use std::ops::Range;
-
-/// The least number of factors that a lane multiplies.
-const LEAST_FACTORS: usize = 8;
 
 /// Powers whose squarings are shared in products of powers of a column.
 const TOGETHER: usize = 16;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// The product of all numbers of `column` modulo one number, as a batch of one number. An empty column
     /// gives 1.
     ///
@@ -29,17 +29,12 @@ impl Engine {
     /// assert_eq!(product.as_limbs(), [0xffff_fffb - 30]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn product_mod<'a>(&self, column: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Batch, Error> {
-        let column = column.into();
-        let count = self.check_column(column)?;
-        if !self.has_lanes(column, count, modulus) {
-            return self.product_tree(column, count, modulus)?.download();
-        }
-        let column = OnHost::of(column)?;
-        with_view(column.operand(), |view| match self.product_in_lanes(view, modulus)? {
-            Some(product) => Ok(product),
-            None => self.product_tree(view.into(), count, modulus)?.download(),
-        })
+    pub fn product_mod<'a>(
+        &self,
+        column: impl Into<Operand<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Products { column: column.into(), group: None, modulus })
     }
 
     /// The products of consecutive groups of `group` numbers of `column` modulo one number. The last group
@@ -59,31 +54,9 @@ impl Engine {
         &self,
         column: impl Into<Operand<'a>>,
         group: usize,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        let column = column.into();
-        let count = self.check_column(column)?;
-        if group == 0 {
-            let what = "the size of a group";
-            return Err(Error::OutOfRange { what, value: group, least: 1, most: usize::MAX });
-        }
-        let groups = count.div_ceil(group);
-        // A few long groups would leave lanes and threads without work.
-        let fills_lanes = groups >= self.cpu().lanes() * self.threads() || group <= LEAST_FACTORS;
-        if fills_lanes && self.has_lanes(column, count, modulus) {
-            let column = OnHost::of(column)?;
-            let products =
-                with_view(column.operand(), |view| self.cpu().products_of_groups(view, group, modulus))?;
-            if let Some(products) = products {
-                return Ok(products);
-            }
-        }
-        let mut products = Batch::try_zeros(modulus.bits(), groups)?;
-        for place in 0..groups {
-            let part = column.slice(place * group..count.min((place + 1) * group));
-            products.get_mut(place).copy_from_slice(self.product_mod(part, modulus)?.get(0));
-        }
-        Ok(products)
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Products { column: column.into(), group: Some(group), modulus })
     }
 
     /// The product of the powers `base_i^exponent_i` over all items modulo one number, as a batch of one
@@ -106,98 +79,122 @@ impl Engine {
     pub fn product_of_powers<'a>(
         &self,
         bases: impl Into<Operand<'a>>,
-        exponents: impl Into<Operand<'a>>,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        self.multiply_column(Modular::Power, bases.into(), exponents.into(), modulus)
+        exponents: impl Into<Exponent<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &ColumnPowers { bases: bases.into(), exponents: exponents.into(), modulus })
     }
+}
 
-    /// [`Engine::product_of_powers`] for public exponents, such as weights.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus};
-    ///
-    /// let (bases, weights) = (Batch::from_hex(["3", "5", "7"])?, Batch::from_hex(["4", "2", "1"])?);
-    /// let modulus = Modulus::from_hex("fffffffb")?;
-    /// let product = Engine::new()?.product_of_powers_vartime(&bases, &weights, &modulus)?;
-    /// assert_eq!(product.as_limbs(), [81 * 25 * 7]);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn product_of_powers_vartime<'a>(
-        &self,
-        bases: impl Into<Operand<'a>>,
-        exponents: impl Into<Operand<'a>>,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        self.multiply_column(Modular::PowerVartime, bases.into(), exponents.into(), modulus)
+/// Products of a column's groups, or of the whole column.
+struct Products<'a> {
+    column: Operand<'a>,
+    /// Numbers of a group; all of the column if there is none.
+    group: Option<usize>,
+    modulus: &'a Modulus,
+}
+
+impl Operation for Products<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let &Self { column, group, modulus } = self;
+        let count = check_column(column)?;
+        if group == Some(0) {
+            let what = "the size of a group";
+            return Err(Error::OutOfRange { what, value: 0, least: 1, most: usize::MAX });
+        }
+        let products = ColumnProducts { column, group: group.unwrap_or(count).max(1), modulus };
+        let groups = group.map_or(1, |_| products.count());
+        answers.check(modulus.bits(), groups)?;
+        let call = Call::Products(&products);
+        let plan = match count > 0 && is_for_kernels(modulus) {
+            true => engine.backends().choose(&call.request()?),
+            false => None,
+        };
+        match (plan, answers) {
+            (Some(plan), Answers::Plan(slot)) => {
+                *slot = Some(plan);
+                Ok(())
+            }
+            (Some(plan), answers) if plan.backend() == Backend::Cpu => {
+                engine.backends().run_on_cpu(&plan, call, answers)
+            }
+            (_, answers) if group.is_none() => engine.product_tree(column, count, modulus, answers),
+            (_, answers) => {
+                let product = |place: usize| {
+                    let start = place * products.group;
+                    let part = column.slice(start..count.min(start + products.group));
+                    engine.on_host(&Products { column: part, group: None, modulus })
+                };
+                let found =
+                    (0..groups).try_fold(Batch::try_zeros(modulus.bits(), groups)?, |mut all, place| {
+                        all.get_mut(place).copy_from_slice(product(place)?.get(0));
+                        Ok(all)
+                    });
+                engine.backends().put(found, answers)
+            }
+        }
     }
+}
 
-    fn multiply_column(
-        &self,
-        operation: Modular,
-        bases: Operand<'_>,
-        exponents: Operand<'_>,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
+/// The product of the powers of a column.
+struct ColumnPowers<'a> {
+    bases: Operand<'a>,
+    exponents: Exponent<'a>,
+    modulus: &'a Modulus,
+}
+
+impl Operation for ColumnPowers<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let &Self { bases, exponents: Exponent { numbers: exponents, secrecy }, modulus } = self;
         let count = common_length(&[("bases", bases.len()), ("exponents", exponents.len())])?;
         check_huge_widths(&[("bases", bases.bits()), ("exponents", exponents.bits())])?;
+        answers.check(modulus.bits(), 1)?;
         // Power k of product i belongs to item `k rows + i`.
         let rows = count / TOGETHER;
-        let powers = |items: Range<usize>, rows: usize| {
+        let powers = |items: Range<usize>, rows: usize, answers: Answers<'_>| {
             let (bases, exponents) = (parts(bases, items.clone(), rows), parts(exponents, items, rows));
-            self.multiply_powers(operation, &bases, &exponents, modulus.into())
+            let moduli = modulus.into();
+            ProductOfPowers { bases: &bases, exponents: &exponents, secrecy, moduli }.compute(engine, answers)
         };
+        let (most, left_over) = (0..rows * TOGETHER, rows * TOGETHER..count);
         // The items that are left over are one product.
-        let left_over = powers(rows * TOGETHER..count, 1)?;
-        if rows == 0 {
-            return Ok(left_over);
+        match (rows, answers) {
+            (0, answers) => powers(left_over, 1, answers),
+            (_, answers @ Answers::Plan(_)) => powers(most, rows, answers),
+            (_, answers) => {
+                let (mut products, mut last) = (Batch::zeros(0, 0), Batch::zeros(0, 0));
+                powers(most, rows, Answers::New(&mut products))?;
+                powers(left_over, 1, Answers::New(&mut last))?;
+                let product = engine.product_mod(&products, modulus)?;
+                Modular::product((&last).into(), (&product).into(), modulus.into()).compute(engine, answers)
+            }
         }
-        let product = self.product_mod(&powers(0..rows * TOGETHER, rows)?, modulus)?;
-        self.mul_mod(&left_over, &product, modulus)
     }
+}
 
-    pub(crate) fn check_column(&self, column: Operand<'_>) -> Result<usize, Error> {
-        check_huge_widths(&[("column", column.bits())])?;
-        Ok(column.len().unwrap_or(1))
-    }
+/// The number of a column's items.
+pub(crate) fn check_column(column: Operand<'_>) -> Result<usize, Error> {
+    check_huge_widths(&[("column", column.bits())])?;
+    Ok(column.len().unwrap_or(1))
+}
 
-    /// Whether the CPU multiplies a column in lanes: modulo an odd number that kernels take, unless GPUs are
-    /// sooner or have the numbers.
-    fn has_lanes(&self, column: Operand<'_>, count: usize, modulus: &Modulus) -> bool {
-        if count == 0 || !is_for_kernels(modulus) {
-            return false;
-        }
-        if column.resident().is_some_and(|view| self.cuda().is_some_and(|cuda| cuda.holds(view))) {
-            return false;
-        }
-        let request = Request::new(Op::MulMod, modulus.bits(), count).one_modulus();
-        // A modular product is two products of the kernel.
-        let seconds = self.cpu().plan(&request).map_or(0.0, |plan| plan.seconds / 2.0);
-        !self.backends.prefers_gpus(&request, 1, seconds)
-    }
-
-    /// The product of a column by lanes that each multiply a part of it.
-    fn product_in_lanes(&self, column: BatchView<'_>, modulus: &Modulus) -> Result<Option<Batch>, Error> {
-        // Some parts for each lane of each thread, so that threads that are late leave parts to others.
-        let parts = 4 * self.cpu().lanes() * self.threads();
-        let product = |column: BatchView<'_>| {
-            let part = column.len().div_ceil(parts).max(LEAST_FACTORS);
-            self.cpu().products_of_groups(column, part, modulus)
-        };
-        let mut products = product(column)?;
-        while let Some(several) = products.as_ref().filter(|products| products.len() > 1) {
-            products = product(several.view())?;
-        }
-        Ok(products)
-    }
-
+impl Engine {
     /// The product of a column by a tree of batches, each half as long, which stay where the column is.
-    fn product_tree(&self, column: Operand<'_>, count: usize, modulus: &Modulus) -> Result<Resident, Error> {
-        let multiply =
-            |a: Operand<'_>, b: Operand<'_>| self.modular_resident(Modular::Multiply, a, b, modulus.into());
+    fn product_tree(
+        &self,
+        column: Operand<'_>,
+        count: usize,
+        modulus: &Modulus,
+        answers: Answers<'_>,
+    ) -> Result<(), Error> {
+        let product = |a: Operand<'_>, b: Operand<'_>, answers: Answers<'_>| {
+            Modular::product(a, b, modulus.into()).compute(self, answers)
+        };
+        let multiply = |a: Operand<'_>, b: Operand<'_>| self.kept(&Modular::product(a, b, modulus.into()));
         let one = Operand::Shared { bits: 1, value: &[1] };
+        if count <= 1 || matches!(answers, Answers::Plan(_)) {
+            return product(if count == 0 { one } else { column }, one, answers);
+        }
         // The numbers without a partner, one for each odd level at most.
         let mut alone: Vec<Resident> = Vec::new();
         let (mut level, mut len): (Option<Resident>, usize) = (None, count);
@@ -209,30 +206,18 @@ impl Engine {
             len /= 2;
             level = Some(multiply(numbers.slice(0..len), numbers.slice(len..2 * len))?);
         }
-        let mut product = match level {
-            Some(product) => product,
-            None => multiply(if count == 0 { one } else { column }, one)?,
-        };
         for number in &alone {
-            product = multiply((&product).into(), number.into())?;
+            let numbers = level.as_ref().map_or(one, Operand::from);
+            level = Some(multiply(numbers, number.into())?);
         }
-        Ok(product)
-    }
-}
-
-impl OnDevice<'_> {
-    /// [`Engine::product_mod`] with the answer on a device.
-    pub fn product_mod<'a>(
-        &self,
-        column: impl Into<Operand<'a>>,
-        modulus: &Modulus,
-    ) -> Result<Resident, Error> {
-        let (column, engine) = (column.into(), self.engine);
-        let count = engine.check_column(column)?;
-        match engine.has_lanes(column, count, modulus) {
-            true => engine.upload_answers(engine.product_mod(column, modulus)?),
-            false => engine.product_tree(column, count, modulus),
+        match (level, answers) {
+            (Some(product), Answers::Device(slot)) => *slot = Some(product),
+            (product, answers) => {
+                let product = product.ok_or(Error::Unavailable("a column without numbers".to_owned()))?;
+                self.backends().put(product.download(), answers)?;
+            }
         }
+        Ok(())
     }
 }
 

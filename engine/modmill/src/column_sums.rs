@@ -1,9 +1,13 @@
 //! Sums of all numbers of a column modulo one number, added before they are reduced.
 
 use crate::Engine;
+use crate::column::check_column;
 use crate::engine::{check_huge_widths, common_length};
+use crate::modular::Modular;
 use crate::on_host::{OnHost, with_view};
-use modmill_core::{Batch, BatchView, Error, Modulus, Operand, limbs};
+use crate::operation::Operation;
+use crate::place::Place;
+use modmill_core::{Answers, BatchView, Error, Modulus, Op, Operand, Request, limbs};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -13,7 +17,7 @@ const PRODUCT_LIMBS: usize = 1 << 22;
 /// Numbers that a thread adds up, at least.
 const GRAIN: usize = 256;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// The sum of all numbers of `column` modulo one number, as a batch of one number. An empty column
     /// gives 0.
     ///
@@ -27,12 +31,12 @@ impl Engine {
     /// assert_eq!(sum.as_limbs(), [7]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn sum_mod<'a>(&self, column: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Batch, Error> {
-        let column = column.into();
-        self.check_column(column)?;
-        let column = OnHost::of(column)?;
-        let sum = with_view(column.operand(), |view| Ok(self.sum(view)))?;
-        self.reduce_sum(&sum, modulus)
+    pub fn sum_mod<'a>(
+        &self,
+        column: impl Into<Operand<'a>>,
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Sum { column: column.into(), modulus })
     }
 
     /// The sum of the products `a_i b_i` modulo one number, as a batch of one number. An empty column
@@ -54,22 +58,73 @@ impl Engine {
         &self,
         a: impl Into<Operand<'a>>,
         b: impl Into<Operand<'a>>,
-        modulus: &Modulus,
-    ) -> Result<Batch, Error> {
-        let (a, b) = (a.into(), b.into());
+        modulus: &'a Modulus,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &SumOfProducts { a: a.into(), b: b.into(), modulus })
+    }
+}
+
+/// The sum of a column.
+struct Sum<'a> {
+    column: Operand<'a>,
+    modulus: &'a Modulus,
+}
+
+impl Operation for Sum<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let count = check_column(self.column)?;
+        answers.check(self.modulus.bits(), 1)?;
+        let request = Request { terms: count, ..Request::new(Op::SumMod, self.column.bits(), 1) };
+        let plan = engine.backends().plan_on_cpu(&request.one_modulus())?;
+        if let Answers::Plan(slot) = answers {
+            *slot = Some(plan);
+            return Ok(());
+        }
+        engine.cpu().note(&plan);
+        let column = OnHost::of(self.column)?;
+        let sum = with_view(column.operand(), |view| Ok(engine.sum(view)))?;
+        reduced(&sum, self.modulus).compute(engine, answers)
+    }
+}
+
+/// The sum of the products of two columns.
+struct SumOfProducts<'a> {
+    a: Operand<'a>,
+    b: Operand<'a>,
+    modulus: &'a Modulus,
+}
+
+impl Operation for SumOfProducts<'_> {
+    /// The plan is that of the products, which are added up before they are reduced.
+    fn compute(&self, engine: &Engine, mut answers: Answers<'_>) -> Result<(), Error> {
+        let &Self { a, b, modulus } = self;
         let count = common_length(&[("a", a.len()), ("b", b.len())])?;
         check_huge_widths(&[("a", a.bits()), ("b", b.bits())])?;
+        answers.check(modulus.bits(), 1)?;
         let stride = (a.bits() + b.bits()).div_ceil(64);
         let mut total = Zeroizing::new(vec![0; stride + 1]);
         let chunk = (PRODUCT_LIMBS / stride.max(1)).max(1);
         for start in (0..count).step_by(chunk) {
             let items = start..count.min(start + chunk);
-            let products = self.mul(a.slice(items.clone()), b.slice(items))?;
-            limbs::add_assign(&mut total, &self.sum(products.view()));
+            let (a, b) = (a.slice(items.clone()), b.slice(items));
+            if let Answers::Plan(slot) = &mut answers {
+                **slot = Some(engine.ask().mul(a, b)?);
+                return Ok(());
+            }
+            let products = engine.mul(a, b)?;
+            limbs::add_assign(&mut total, &engine.sum(products.view()));
         }
-        self.reduce_sum(&total, modulus)
+        reduced(&total, modulus).compute(engine, answers)
     }
+}
 
+/// The remainder of a sum.
+fn reduced<'a>(sum: &'a [u64], modulus: &'a Modulus) -> Modular<'a> {
+    let one = Operand::Shared { bits: 1, value: &[1] };
+    Modular::product(Operand::Shared { bits: 64 * sum.len(), value: sum }, one, modulus.into())
+}
+
+impl Engine {
     /// The sum of all numbers, with a limb more than they have.
     fn sum(&self, numbers: BatchView<'_>) -> Zeroizing<Vec<u64>> {
         let stride = numbers.bits().div_ceil(64);
@@ -87,9 +142,5 @@ impl Engine {
         }
         let numbers = limbs.par_chunks_exact(stride).with_min_len(GRAIN);
         self.install(|| numbers.fold(zero, add).reduce(zero, |sum, other| add(sum, &other)))
-    }
-
-    fn reduce_sum(&self, sum: &[u64], modulus: &Modulus) -> Result<Batch, Error> {
-        self.reduce(Operand::Shared { bits: 64 * sum.len(), value: sum }, modulus)
     }
 }

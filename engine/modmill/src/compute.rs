@@ -1,81 +1,106 @@
-//! Work on the backends: planned once, run as planned, and finished by the CPU where a device could not.
+//! Calls on the backends: planned once, run as planned, and finished by the CPU where a device could not.
 
 use crate::backends::Backends;
 use crate::callers::small::Turn;
-use crate::work::Work;
-use modmill_core::{Backend, Batch, Error, Resident};
+use crate::near::with_host_copies;
+use modmill_core::{Answers, Backend, Batch, Call, Error, Family, Location, Plan};
 
 impl Backends {
-    /// Plans some work once and runs that plan. Where a device fails, the CPU plans and runs the work. Small
-    /// work of several threads goes to a device together.
-    pub(crate) fn compute(&self, work: Work<'_>) -> Result<Batch, Error> {
-        let request = work.request();
-        let call = self.small_job(&work);
-        let plan = self.plan_under_load(&request, call.as_ref())?;
-        let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) else {
-            return work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan));
-        };
-        if work.is_regrouped(&plan) {
-            return work.with_host_copies(|work| self.compute(work));
+    /// Plans a call once, runs that plan, and puts the answers in their place. Where a device fails, the CPU
+    /// plans and runs the call. Small calls of several threads go to a device together.
+    pub(crate) fn compute(&self, call: Call<'_>, mut answers: Answers<'_>) -> Result<(), Error> {
+        let mut request = call.request()?;
+        if let Answers::Plan(slot) = answers {
+            *slot = Some(self.explain(&request)?);
+            return Ok(());
         }
-        let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
-            Turn::Joined(answer) => {
-                let mut answers = Batch::try_zeros(work.answer_bits(), request.count)?;
-                answer.write(answers.stride(), answers.as_limbs_mut());
-                return Ok(answers);
+        if answers.is_device() {
+            request = request.resident_answers();
+            let plan = self.plan(&request)?;
+            let is_here = plan.backend() == Backend::Cuda && !is_regrouped(&call, &plan);
+            if is_here && self.run_on_gpus(&plan, call, answers.reborrow())? {
+                return Ok(());
             }
-            Turn::Alone(running) => running,
-        };
-        let run = work.run_on_gpus(cuda, &plan).map(|run| (run.answers, run.kernel_seconds));
-        match self.outcome(&request, run)? {
-            Some(answers) => Ok(answers),
-            None => {
-                let plan = self.plan_on_cpu(&request)?;
-                work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan))
-            }
+            let mut found = Batch::zeros(0, 0);
+            self.compute(call, Answers::New(&mut found))?;
+            return self.put(Ok(found), answers);
         }
-    }
-
-    /// Computes a piece of work and leaves the answers on a device; `None` if the host has to compute them.
-    pub(crate) fn compute_resident(&self, work: Work<'_>) -> Result<Option<Resident>, Error> {
-        let request = work.request().resident_answers();
-        let plan = self.plan(&request)?;
-        match (&self.cuda, plan.backend()) {
-            (Some(cuda), Backend::Cuda) if !work.is_regrouped(&plan) => {
-                match work.run_resident(cuda, &plan) {
-                    // The answers would not fit if the host computed them either.
-                    Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
-                    run => self.outcome(&request, run),
-                }
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Computes a piece of work into rows of the caller's, which are as wide as the answers.
-    pub(crate) fn compute_into(&self, work: Work<'_>, answers: &mut [u64]) -> Result<(), Error> {
-        let request = work.request();
-        let call = self.small_job(&work);
-        let mut plan = self.plan_under_load(&request, call.as_ref())?;
-        if work.is_regrouped(&plan) {
-            return work.with_host_copies(|work| self.compute_into(work, answers));
+        let under_way = self.small_job(&call);
+        let mut plan = self.plan_under_load(&request, under_way.as_ref())?;
+        if is_regrouped(&call, &plan) {
+            return with_host_copies(call, |call| self.compute(call, answers));
         }
         if let (Some(cuda), Backend::Cuda) = (&self.cuda, plan.backend()) {
-            let _running = match self.turn_of_job(cuda, &plan, &work, call.as_ref()) {
+            let _running = match self.turn_of_job(cuda, &plan, &call, under_way.as_ref()) {
                 Turn::Joined(answer) => {
-                    answer.write(work.answer_bits().div_ceil(64), answers);
-                    return Ok(());
+                    let mut found = Batch::try_zeros(call.answer_bits(), request.count)?;
+                    answer.write(found.stride(), found.as_limbs_mut());
+                    return self.put(Ok(found), answers);
                 }
                 Turn::Alone(running) => running,
             };
-            let run = work.run_on_gpus_into(cuda, &plan, answers).map(|seconds| ((), seconds));
-            if self.outcome(&request, run)?.is_some() {
+            if self.run_on_gpus(&plan, call, answers.reborrow())? {
                 return Ok(());
             }
             plan = self.plan_on_cpu(&request)?;
         }
-        let computed = work.with_host_copies(|work| work.run_on_cpu(&self.cpu, &plan))?;
-        answers.copy_from_slice(computed.as_limbs());
+        self.run_on_cpu(&plan, call, answers)
+    }
+
+    /// Runs a plan of the GPUs. Returns whether the answers are in their place; otherwise GPUs failed, and
+    /// the CPU may finish.
+    pub(crate) fn run_on_gpus(
+        &self,
+        plan: &Plan,
+        call: Call<'_>,
+        mut answers: Answers<'_>,
+    ) -> Result<bool, Error> {
+        let Some(cuda) = &self.cuda else { return Ok(false) };
+        match cuda.run(plan, call, answers.reborrow()) {
+            // The answers would not fit if the host computed them either.
+            Err(error @ crate::gpu::Error::OutOfMemory { .. }) if answers.is_device() => Err(error.into()),
+            run => Ok(self.outcome(&plan.request, run.map(|seconds| ((), seconds)))?.is_some()),
+        }
+    }
+
+    /// Runs a plan of the CPU, and puts the answers in their place.
+    pub(crate) fn run_on_cpu(&self, plan: &Plan, call: Call<'_>, answers: Answers<'_>) -> Result<(), Error> {
+        let found = with_host_copies(call, |call| self.cpu.run(plan, call))?;
+        self.put(Ok(found), answers)
+    }
+
+    /// Puts answers that the host computed in their place. A failed item is an error with all other answers;
+    /// a batch of the caller's has them too.
+    pub(crate) fn put(&self, found: Result<Batch, Error>, answers: Answers<'_>) -> Result<(), Error> {
+        match answers {
+            Answers::New(batch) => *batch = found?,
+            Answers::Device(slot) => *slot = Some(self.upload_answers(found?)?),
+            Answers::Plan(_) => {
+                found?;
+                return Err(Error::Unavailable("there is nothing to compute, and so no plan".to_owned()));
+            }
+            answers @ Answers::Into(_) => {
+                let rows = match &found {
+                    Ok(rows) => rows,
+                    Err(Error::Items(partial)) => &partial.answers,
+                    Err(_) => return found.map(|_| ()),
+                };
+                answers.check(rows.bits(), rows.len())?;
+                if let Answers::Into(batch) = answers {
+                    batch.as_limbs_mut().copy_from_slice(rows.as_limbs());
+                }
+                return found.map(|_| ());
+            }
+        }
         Ok(())
     }
+}
+
+/// Whether a plan computes the items in another order than theirs, by transforms modulo numbers of several
+/// lengths, and some numbers are on a device, where they are read in their order.
+fn is_regrouped(call: &Call<'_>, plan: &Plan) -> bool {
+    let Call::Modular(_, job) = call else { return false };
+    let is_resident = call.is_resident() || plan.request.answers == Location::Device;
+    let is_one_length = job.bits == job.shortest_bits && job.bits == job.moduli.bits();
+    is_resident && plan.family() == Family::Fft && !is_one_length
 }

@@ -3,14 +3,13 @@
 use crate::backends::Backends;
 use crate::config::{EngineBuilder, EngineConfig};
 use crate::gpu::Cuda;
-use crate::on_host::OnHost;
-use crate::work::Work;
-use modmill_core::{
-    Batch, Error, ItemError, Op, Operand, Path, Plan, Product, Request, TRANSFORM_MAX_BITS, Watch,
-};
+use modmill_core::{Batch, Error, ItemError, Path, Plan, Request, TRANSFORM_MAX_BITS, Watch};
 use std::sync::Arc;
 
 /// Batch modular arithmetic on this machine.
+///
+/// `P` is the [`Place`](crate::Place) of the answers: a new batch, unless [`Engine::to`] or
+/// [`Engine::on_device`] say otherwise. Every operation is there at every place.
 ///
 /// An engine owns its worker threads and its devices; make one and share it (`&Engine` is `Sync`). Small
 /// batches that several threads submit at the same time are computed together where that is faster.
@@ -33,33 +32,32 @@ use std::sync::Arc;
 ///
 /// | operation | computes | time depends on |
 /// |---|---|---|
-/// | [`pow`](Engine::pow) | `base^exponent mod N` | declared widths |
-/// | [`pow_vartime`](Engine::pow_vartime) | powers by public exponents | exponents, declared widths |
-/// | [`fixed_base`](Engine::fixed_base), [`pow_fixed_base`](Engine::pow_fixed_base) | powers of one base by many exponents, with a table instead of squarings | declared widths |
-/// | [`multi_pow`](Engine::multi_pow) | products of several powers, with the squarings of one | declared widths |
-/// | [`pow_fixed_base_vartime`](Engine::pow_fixed_base_vartime), [`multi_pow_vartime`](Engine::multi_pow_vartime) | the two above by public exponents | exponents, declared widths |
+/// | [`pow`](Engine::pow) | `base^exponent mod N` | declared widths; [`Public`](crate::Public) exponents |
+/// | [`fixed_base`](Engine::fixed_base), [`pow_fixed_base`](Engine::pow_fixed_base) | powers of one base by many exponents, with a table instead of squarings | as `pow` |
+/// | [`multi_pow`](Engine::multi_pow) | products of several powers, with the squarings of one | as `pow` |
 /// | [`product_mod`](Engine::product_mod), [`products_mod`](Engine::products_mod), [`sum_mod`](Engine::sum_mod), [`sum_products`](Engine::sum_products) | a column, or groups of it, multiplied or added up modulo one number | declared widths |
-/// | [`product_of_powers`](Engine::product_of_powers), [`product_of_powers_vartime`](Engine::product_of_powers_vartime) | the product of `base^exponent` over a column | declared widths; for `_vartime` also exponents |
-/// | [`random_below`](Engine::random_below), [`random_nonzero_below`](Engine::random_nonzero_below), [`random_bits`](Engine::random_bits) | random numbers by the system's generator | how many were drawn |
+/// | [`product_of_powers`](Engine::product_of_powers) | the product of `base^exponent` over a column | as `pow` |
+/// | [`random::below`](crate::random::below), [`random::nonzero_below`](crate::random::nonzero_below), [`random::bits`](crate::random::bits) | random numbers by the system's generator | how many were drawn |
 /// | [`mul_mod`](Engine::mul_mod), [`square_mod`](Engine::square_mod) | `a b mod N`, `a^2 mod N` | declared widths |
 /// | [`reduce`](Engine::reduce) | `a mod N` | declared widths |
+/// | [`div`](Engine::div), [`div_rem`](Engine::div_rem) | `floor(a / N)`, with the remainder | declared widths; powers of two in N |
 /// | [`inv`](Engine::inv) | `a^-1 mod N` | declared widths up to 32768 bits, values above |
 /// | [`mul`](Engine::mul), [`square`](Engine::square) | full products and squares | declared widths |
 /// | [`prepare`](Engine::prepare), [`mul_prepared`](Engine::mul_prepared) | full products with one factor transformed once | declared widths |
 /// | [`gcd`](Engine::gcd), [`xgcd`](Engine::xgcd) | greatest common divisors, with cofactors | values |
-/// | [`miller_rabin`](Engine::miller_rabin), [`is_probable_prime`](Engine::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
-/// | [`is_mersenne_prime`](Engine::is_mersenne_prime), [`is_fermat_prime`](Engine::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
+/// | [`primality::miller_rabin`](crate::primality::miller_rabin), [`primality::is_probable_prime`](crate::primality::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
+/// | [`primality::is_mersenne_prime`](crate::primality::is_mersenne_prime), [`primality::is_fermat_prime`](crate::primality::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
 /// | [`add`](Engine::add), [`sub`](Engine::sub), [`shift_left`](Engine::shift_left), [`shift_right`](Engine::shift_right), [`less`](Engine::less), [`equal`](Engine::equal), [`select`](Engine::select), [`gather`](Engine::gather) | small steps between products | declared widths; indices are public |
 ///
 /// | place of operands and answers | by |
 /// |---|---|
-/// | answers in a batch of the caller | [`mul_into`](Engine::mul_into), [`mul_mod_into`](Engine::mul_mod_into), [`pow_into`](Engine::pow_into) and others |
+/// | answers in a batch of the caller's | [`to`](Engine::to), and then an operation |
 /// | memory that GPUs copy from and to by themselves | [`pinned`](Engine::pinned), [`pin`](Engine::pin) |
 /// | a batch that stays on a GPU ([`Resident`](crate::Resident)) | [`upload`](Engine::upload), [`upload_moduli`](Engine::upload_moduli) |
 /// | answers that stay on a GPU | [`on_device`](Engine::on_device), and then an operation |
-/// | numbers that stay in Montgomery form, or transformed, between products | [`OnDevice::residues`](crate::OnDevice::residues), [`OnDevice::transform`](crate::OnDevice::transform) |
+/// | numbers that stay in Montgomery form, or transformed, between products | [`Residues`](crate::Residues), [`Transformed`](crate::Transformed) |
 ///
-/// [`Engine::plan`] and [`Engine::explain`] say which path a call takes, and why.
+/// [`Engine::ask`] and [`Engine::plan`] say which path a call takes, and why.
 ///
 /// * An operand is a batch with a number for each item, or one number for all (`batch.shared(0)`,
 ///   `&Modulus`). Nothing is copied.
@@ -74,7 +72,12 @@ use std::sync::Arc;
 /// * Answers are canonical, `0 <= r < N`, and stand in the order of the items.
 /// * An item without an answer (modulus 0, or no inverse) does not lose the others:
 ///   [`Error::Items`](crate::Error::Items) names the failed items and holds all other answers.
-pub struct Engine {
+pub struct Engine<P = Host> {
+    pub(crate) place: P,
+}
+
+/// The place of an engine's own answers: every answer is a new [`Batch`].
+pub struct Host {
     pub(crate) backends: Arc<Backends>,
     pub(crate) watch: Option<Arc<Watch>>,
 }
@@ -117,42 +120,30 @@ impl Engine {
     }
 
     pub(crate) fn start(config: EngineConfig) -> Result<Self, Error> {
-        Ok(Self { backends: Arc::new(Backends::start(config)?), watch: None })
-    }
-
-    /// How a batch of `count` items of `bits` bits is computed, and why. Every item has its own modulus, and
-    /// exponents are as long as the modulus; [`Engine::plan`] takes any other request.
-    ///
-    /// ```
-    /// use modmill::{Engine, Op};
-    ///
-    /// let engine = Engine::new()?;
-    /// println!("{}", engine.explain(Op::Pow, 2048, 10_000)?);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn explain(&self, op: Op, bits: usize, count: usize) -> Result<Plan, Error> {
-        self.plan(&Request::new(op, bits, count))
+        Ok(Self { place: Host { backends: Arc::new(Backends::start(config)?), watch: None } })
     }
 
     /// How a request is computed, and why. Calls run this very plan, unless other threads have small calls of
-    /// the same shape under way: then the plan is made for the items of all.
+    /// the same shape under way: then the plan is made for the items of all. [`Engine::ask`] finds the plan
+    /// of a call.
     ///
     /// ```
     /// use modmill::{Engine, Op, Request};
     ///
     /// let engine = Engine::new()?;
+    /// println!("{}", engine.plan(&Request::new(Op::Pow, 2048, 10_000))?);
     /// let verify = Request::new(Op::PowVartime, 2048, 10_000).one_modulus().public_exponent(&[65_537]);
     /// assert_eq!(engine.plan(&verify)?.window, Some(1));
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn plan(&self, request: &Request) -> Result<Plan, Error> {
-        self.backends.explain(request)
+        self.backends().explain(request)
     }
 
     /// Worker threads.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.backends.cpu.threads()
+        self.backends().cpu.threads()
     }
 
     /// Every path this engine may choose, slowest kind first.
@@ -168,63 +159,37 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn paths(&self) -> Vec<Path> {
-        self.backends.paths()
+        self.backends().paths()
     }
 
     /// The GPUs, if it uses any.
     #[must_use]
     pub fn cuda(&self) -> Option<&Cuda> {
-        self.backends.cuda.as_ref()
+        self.backends().cuda.as_ref()
     }
 
     /// The faults of devices that cost no answer, in order: why no GPU is used, and what
     /// the CPU had to finish.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        self.backends.faults()
+        self.backends().faults()
     }
 
-    /// Full products `a b`, as wide as both factors together.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine};
-    ///
-    /// let a = Batch::from_hex(["ffff", "10"])?;
-    /// let products = Engine::new()?.mul(&a, a.shared(0))?;
-    /// assert_eq!((products.to_hex(0), products.to_hex(1)), ("fffe0001".into(), "ffff0".into()));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn mul<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let near = self.backends.near(a.into(), OnHost::Given(b.into()), None)?;
-        self.multiply(&product(near.a.operand(), Some(near.b.operand()))?)
+    pub(crate) fn backends(&self) -> &Backends {
+        &self.place.backends
     }
 
-    /// Full squares `a^2`, twice as wide.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine};
-    ///
-    /// let squares = Engine::new()?.square(&Batch::from_hex(["ffff", "10"])?)?;
-    /// assert_eq!((squares.bits(), squares.to_hex(0), squares.to_hex(1)), (32, "fffe0001".into(), "100".into()));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn square<'a>(&self, a: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let a = a.into();
-        let near = self.backends.near(a, OnHost::Given(a), None)?;
-        self.multiply(&product(near.a.operand(), None)?)
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.place.watch.as_deref()
     }
 
     pub(crate) fn cpu(&self) -> &modmill_cpu::Cpu {
-        &self.backends.cpu
+        &self.backends().cpu
     }
 
     /// The multiplier of long numbers on this engine's instruction set.
     pub(crate) fn multiplier(&self) -> modmill_cpu::long::Multiplier {
-        self.backends.cpu.multiplier()
+        self.backends().cpu.multiplier()
     }
 
     /// Runs `work` on this engine's threads, where rayon's parallel iterators share it out.
@@ -239,23 +204,22 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.backends.cpu.install(work)
-    }
-
-    fn multiply(&self, product: &Product<'_>) -> Result<Batch, Error> {
-        match product.is_zero() {
-            true => Batch::try_zeros(product.bits(), product.count),
-            false => self.backends.compute(Work::Product(product)),
-        }
+        self.backends().cpu.install(work)
     }
 }
 
-/// Full products of `a` and `b`, or squares of `a` where there is no `b`.
-pub(crate) fn product<'a>(a: Operand<'a>, b: Option<Operand<'a>>) -> Result<Product<'a>, Error> {
-    let second = b.unwrap_or(a);
-    let count = common_length(&[("a", a.len()), ("b", second.len())])?;
-    check_huge_widths(&[("a", a.bits()), ("b", second.bits())])?;
-    Ok(Product { a, b, count })
+/// Seconds that kernels of GPUs have computed for an engine so far.
+///
+/// ```
+/// use modmill::{Backend, Engine, kernel_seconds};
+///
+/// let engine = Engine::builder().backend(Backend::Cpu).build()?;
+/// assert_eq!(kernel_seconds(&engine), 0.0);
+/// # Ok::<(), modmill::Error>(())
+/// ```
+#[must_use]
+pub fn kernel_seconds(engine: &Engine) -> f64 {
+    engine.backends().kernel_seconds()
 }
 
 /// The answers, or an error that carries both them and the failed items.

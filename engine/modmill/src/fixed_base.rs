@@ -5,10 +5,13 @@ mod on_gpus;
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use crate::modular::Modular;
-use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
+use crate::operation::Operation;
+use crate::place::Place;
 use crate::sort::is_for_kernels;
-use modmill_core::{Batch, Error, Modulus, Op, Operand, Request, Resident, Watch, limbs};
+use modmill_core::{
+    Answers, Backend, Batch, Call, Error, Exponent, FixedPowers, Modulus, Operand, Request, Secrecy, limbs,
+};
 use on_gpus::GpuTables;
 use std::fmt;
 
@@ -23,16 +26,6 @@ pub struct FixedBase {
     /// `None` where there are no tables: powers take the way of [`Engine::pow`].
     tables: Option<modmill_cpu::FixedBase>,
     gpus: GpuTables,
-}
-
-/// How a call is computed.
-enum Way<'f> {
-    /// As any power, without tables.
-    Plain,
-    /// By the CPU's tables.
-    Cpu(&'f modmill_cpu::FixedBase),
-    /// By tables of the GPUs; the CPU's are for what GPUs could not do.
-    Gpus(&'f crate::gpu::FixedBase, &'f modmill_cpu::FixedBase),
 }
 
 // Threads share a fixed base.
@@ -69,14 +62,28 @@ impl fmt::Debug for FixedBase {
     }
 }
 
+impl<P: Place> Engine<P> {
+    /// Powers of a fixed base, constant-time in the base and in the exponents.
+    ///
+    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever
+    /// their values: [`Error::TooLong`] otherwise. A smaller width takes less time.
+    pub fn pow_fixed_base<'a>(
+        &self,
+        fixed: &'a FixedBase,
+        exponents: impl Into<Exponent<'a>>,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &PowersOfOne { fixed, exponents: exponents.into() })
+    }
+}
+
 impl Engine {
     /// Prepares `base`, which is one number, for powers modulo one number by exponents of at most
     /// `exponent_bits` bits.
     ///
     /// A table of powers takes the place of all squarings, so that a power costs a product for every few bits
     /// of its exponent. The tables are made by the first calls that need them, and take at most 64 MiB each:
-    /// one for [`Engine::pow_fixed_base`], one for [`Engine::pow_fixed_base_vartime`]. GPUs have a table of
-    /// their own, for large batches.
+    /// one for secret exponents, one for [`Public`](crate::Public) ones. GPUs have a table of their own, for
+    /// large batches.
     ///
     /// There are no tables for an even modulus, for one longer than
     /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS), and where 64 MiB are not enough for the least table.
@@ -116,146 +123,62 @@ impl Engine {
         let gpus = GpuTables::default();
         Ok(FixedBase { base: one, modulus: modulus.clone(), exponent_bits, tables, gpus })
     }
-
-    /// Powers of a fixed base, constant-time in the base and in the exponents.
-    ///
-    /// The declared width of the exponents must not be greater than [`FixedBase::exponent_bits`], whatever
-    /// their values: [`Error::TooLong`] otherwise. A smaller width takes less time.
-    pub fn pow_fixed_base<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Batch, Error> {
-        self.fixed_powers(Modular::Power, fixed, exponents.into())
-    }
-
-    /// Powers of a fixed base by public exponents.
-    ///
-    /// The declared width does not matter. [`Error::DoesNotFit`] names the first exponent that is longer than
-    /// [`FixedBase::exponent_bits`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Error, Modulus};
-    ///
-    /// let engine = Engine::new()?;
-    /// let fixed = engine.fixed_base(&Batch::from_hex(["2"])?, &Modulus::from_hex("fffffffb")?, 8)?;
-    /// let exponents = Batch::from_hex(["0020", "0003"])?;
-    /// assert_eq!(engine.pow_fixed_base_vartime(&fixed, &exponents)?.as_limbs(), [5, 8]);
-    /// let long = Batch::from_hex(["0001", "0100"])?;
-    /// assert_eq!(engine.pow_fixed_base_vartime(&fixed, &long), Err(Error::DoesNotFit { index: 1, bits: 8 }));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn pow_fixed_base_vartime<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Batch, Error> {
-        self.fixed_powers(Modular::PowerVartime, fixed, exponents.into())
-    }
-
-    fn fixed_powers(
-        &self,
-        operation: Modular,
-        fixed: &FixedBase,
-        exponents: Operand<'_>,
-    ) -> Result<Batch, Error> {
-        let way = self.way(operation, fixed, exponents)?;
-        let (Way::Cpu(tables) | Way::Gpus(_, tables)) = way else {
-            return self.modular(operation, fixed.base.shared(0), exponents, (&fixed.modulus).into());
-        };
-        let exponents = OnHost::of(exponents)?;
-        let (exponents, count) = (exponents.operand(), exponents.operand().len().unwrap_or(1));
-        if let Way::Gpus(gpus, _) = way
-            && let Some(answers) = self.fixed_powers_on_gpus(fixed, gpus, exponents, count)?
-        {
-            return Ok(answers);
-        }
-        let watch = self.watch.as_deref();
-        let answers = match operation {
-            Modular::PowerVartime => self.cpu().pow_fixed_base_vartime(tables, exponents, count, watch)?,
-            _ => self.cpu().pow_fixed_base(tables, exponents, count, watch)?,
-        };
-        match watch.is_some_and(Watch::is_stopped) {
-            true => Err(Error::Interrupted),
-            false => Ok(answers),
-        }
-    }
-
-    /// Checks the exponents of a call and chooses its way.
-    fn way<'f>(
-        &self,
-        operation: Modular,
-        fixed: &'f FixedBase,
-        exponents: Operand<'_>,
-    ) -> Result<Way<'f>, Error> {
-        let (bits, limit) = (exponents.bits(), fixed.exponent_bits);
-        let mut op = Op::Pow;
-        if operation == Modular::PowerVartime {
-            op = Op::PowVartime;
-            if bits > limit {
-                check_lengths(OnHost::of(exponents)?.operand(), limit)?;
-            }
-        } else if bits > limit {
-            return Err(Error::TooLong { what: "the declared width of the exponents", bits, limit });
-        }
-        let count = exponents.len().unwrap_or(1);
-        let request = Request::new(op, fixed.modulus.bits(), count).one_modulus().exponents_of(bits);
-        let Some(tables) = &fixed.tables else { return Ok(Way::Plain) };
-        let seconds = self.cpu().fixed_base_seconds(tables, bits, count);
-        // Public exponents may be declared wider than they are, which the GPUs' tables do not take.
-        if !exponents.is_shared()
-            && bits <= limit
-            && let Some(gpus) = self.gpu_table(fixed, tables, count, seconds)?
-        {
-            return Ok(Way::Gpus(gpus, tables));
-        }
-        Ok(if self.backends.prefers_gpus(&request, 1, seconds) { Way::Plain } else { Way::Cpu(tables) })
-    }
 }
 
-impl OnDevice<'_> {
-    /// [`Engine::pow_fixed_base`] with the answers on a device.
-    pub fn pow_fixed_base<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Resident, Error> {
-        self.fixed_powers(Modular::Power, fixed, exponents.into())
-    }
+/// Powers of a fixed base.
+struct PowersOfOne<'a> {
+    fixed: &'a FixedBase,
+    exponents: Exponent<'a>,
+}
 
-    /// [`Engine::pow_fixed_base_vartime`] with the answers on a device.
-    pub fn pow_fixed_base_vartime<'a>(
-        &self,
-        fixed: &FixedBase,
-        exponents: impl Into<Operand<'a>>,
-    ) -> Result<Resident, Error> {
-        self.fixed_powers(Modular::PowerVartime, fixed, exponents.into())
-    }
-
-    fn fixed_powers(
-        &self,
-        operation: Modular,
-        fixed: &FixedBase,
-        exponents: Operand<'_>,
-    ) -> Result<Resident, Error> {
-        let engine = self.engine;
-        match engine.way(operation, fixed, exponents)? {
-            Way::Gpus(gpus, _) => {
-                let on_host = OnHost::of(exponents)?;
-                let count = on_host.operand().len().unwrap_or(1);
-                match engine.fixed_powers_resident(fixed, gpus, on_host.operand(), count)? {
-                    Some(answers) => Ok(answers),
-                    None => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
+impl Operation for PowersOfOne<'_> {
+    fn compute(&self, engine: &Engine, mut answers: Answers<'_>) -> Result<(), Error> {
+        let &Self { fixed, exponents: Exponent { numbers: exponents, secrecy } } = self;
+        let (bits, limit) = (exponents.bits(), fixed.exponent_bits);
+        match secrecy {
+            Secrecy::Public if bits > limit => check_lengths(OnHost::of(exponents)?.operand(), limit)?,
+            Secrecy::Secret if bits > limit => {
+                return Err(Error::TooLong { what: "the declared width of the exponents", bits, limit });
+            }
+            Secrecy::Public | Secrecy::Secret => {}
+        }
+        let (base, modulus) = (fixed.base.shared(0), &fixed.modulus);
+        let plain = Modular::power(base, self.exponents, modulus.into());
+        let Some(tables) = &fixed.tables else { return plain.compute(engine, answers) };
+        answers.check(modulus.bits(), exponents.len().unwrap_or(1))?;
+        let exponents = OnHost::of(exponents)?;
+        let on_cpu = FixedPowers {
+            base,
+            modulus,
+            exponents: exponents.operand(),
+            secrecy,
+            prepared_bits: limit,
+            tables: Some(tables),
+            watch: engine.watch(),
+        };
+        let backends = engine.backends();
+        let mut request = Request::of_fixed(&on_cpu);
+        if answers.is_device() {
+            request = request.resident_answers();
+        }
+        let Some(plan) = backends.choose(&request) else { return plain.compute(engine, answers) };
+        if let Answers::Plan(slot) = answers {
+            *slot = Some(plan);
+            return Ok(());
+        }
+        if let (Some(cuda), Backend::Cuda) = (&backends.cuda, plan.backend()) {
+            if !cuda.reads_table(&plan) {
+                return plain.compute(engine, answers);
+            }
+            if let Some(table) = engine.gpu_table(cuda, &on_cpu, &fixed.gpus)? {
+                let call = FixedPowers { tables: Some(table), ..on_cpu };
+                if backends.run_on_gpus(&plan, Call::FixedPow(&call), answers.reborrow())? {
+                    return Ok(());
                 }
             }
-            Way::Cpu(_) => engine.upload_answers(engine.fixed_powers(operation, fixed, exponents)?),
-            Way::Plain => {
-                let base = fixed.base.shared(0);
-                engine.modular_resident(operation, base, exponents, (&fixed.modulus).into())
-            }
         }
+        let plan = backends.plan_on_cpu(&request)?;
+        backends.run_on_cpu(&plan, Call::FixedPow(&on_cpu), answers)
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
 use crate::on_host::OnHost;
-use modmill_core::{Batch, Error, Op, Operand, Request};
-use modmill_cpu::long::Multiplier;
+use crate::operation::Operation;
+use crate::place::Place;
+use modmill_core::{Answers, Batch, Error, Op, Operand, Request};
 use modmill_cpu::long::gcd::{Bezout, Scratch, gcd_into, xgcd};
 
 /// Greatest common divisors g with cofactors s and t of each item: `s a - t b = g`, or `t b - s a = g` if
@@ -21,7 +22,7 @@ pub struct Xgcd {
     pub is_swapped: Vec<bool>,
 }
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// `gcd(a, b)` in less than quadratic time. `gcd(0, 0)` is 0. The time depends on the numbers, so they
     /// must be public.
     ///
@@ -35,16 +36,38 @@ impl Engine {
     /// assert_eq!(Engine::new()?.gcd(&a, &b)?.as_limbs(), [6, 5]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Batch, Error> {
-        let (a, b) = (OnHost::of(a.into())?, OnHost::of(b.into())?);
-        let (a, b) = (a.operand(), b.operand());
-        let count = checked(a, b)?;
-        let multiplier = self.half_gcd(a, b, count)?;
-        self.each_row(a.bits().max(b.bits()), count, Scratch::default, |scratch, item, out| {
-            gcd_into(&multiplier, a.get(item), b.get(item), out, scratch);
-        })
+    pub fn gcd<'a>(&self, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<P::Numbers, Error> {
+        P::answer(self, &Divisors { a: a.into(), b: b.into() })
     }
+}
 
+/// Greatest common divisors.
+struct Divisors<'a> {
+    a: Operand<'a>,
+    b: Operand<'a>,
+}
+
+impl Operation for Divisors<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let count = checked(self.a, self.b)?;
+        let bits = self.a.bits().max(self.b.bits());
+        answers.check(bits, count)?;
+        let plan = engine.backends().plan_on_cpu(&Request::new(Op::Gcd, bits, count))?;
+        if let Answers::Plan(slot) = answers {
+            *slot = Some(plan);
+            return Ok(());
+        }
+        let (a, b) = (OnHost::of(self.a)?, OnHost::of(self.b)?);
+        let (a, b) = (a.operand(), b.operand());
+        let multiplier = engine.cpu().divider(&plan)?;
+        let found = engine.each_row(bits, count, Scratch::default, |scratch, item, out| {
+            gcd_into(&multiplier, a.get(item), b.get(item), out, scratch);
+        });
+        engine.backends().put(found, answers)
+    }
+}
+
+impl Engine {
     /// `gcd(a, b)` with cofactors. The time depends on the numbers, so they must be public.
     ///
     /// # Examples
@@ -64,7 +87,8 @@ impl Engine {
         let (a, b) = (OnHost::of(a.into())?, OnHost::of(b.into())?);
         let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
-        let multiplier = self.half_gcd(a, b, count)?;
+        let request = Request::new(Op::Gcd, a.bits().max(b.bits()), count);
+        let multiplier = self.cpu().divider(&self.backends().plan_on_cpu(&request)?)?;
         let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
         let found: Vec<Bezout> = self.each_item(count, compute)?;
         // A cofactor may be 1 where the other number has no bits.
@@ -74,14 +98,6 @@ impl Engine {
             t: batch(a.bits().max(1), &found, |bezout| &bezout.t)?,
             is_swapped: found.iter().map(|bezout| bezout.is_swapped).collect(),
         })
-    }
-}
-
-impl Engine {
-    /// The multiplier of half-gcd that the plan of a batch says.
-    fn half_gcd(&self, a: Operand<'_>, b: Operand<'_>, count: usize) -> Result<Multiplier, Error> {
-        let request = Request::new(Op::Gcd, a.bits().max(b.bits()), count);
-        self.backends.cpu.divider(&self.backends.plan_on_cpu(&request)?)
     }
 }
 

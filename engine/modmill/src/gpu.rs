@@ -5,9 +5,9 @@
 
 use modmill_core::matrix::Progress;
 use modmill_core::{
-    Alternative, Batch, BatchView, Blocks, CrtJob, Family, Job, LimbMemory, MatrixFactors, MatrixSource,
-    MemoryRows, Modulus, Operand, Plan, Product, PublicJob, Recorder, Request, Resident, ResidentView,
-    ResidueVectors, Step, Sums, Watch,
+    Alternative, Answers, Batch, BatchView, Blocks, Call, CrtJob, Family, LimbMemory, MatrixFactors,
+    MatrixSource, MemoryRows, Modulus, Operand, Plan, PublicJob, Recorder, Request, Resident, ResidentView,
+    ResidueVectors, Sums,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ pub struct Settings {
     pub family: Option<Family>,
     /// Whether the addresses of table reads may depend on secret exponents.
     pub direct_tables: bool,
+    /// Whether GPUs were asked for.
+    pub asked_for: bool,
 }
 
 /// The GPUs of a machine.
@@ -102,19 +104,9 @@ pub(crate) type MontgomeryForm = Held;
 pub(crate) type SumFactors = Held;
 pub(crate) type Transformed = Held;
 
-/// A plan of RSA.
-#[derive(Clone, Copy)]
-pub(crate) struct CrtPlan {
-    pub(crate) seconds: f64,
-}
-
-pub(crate) type PublicPlan = CrtPlan;
-
-/// Answers with the seconds of their kernels.
-pub(crate) struct Run {
-    pub(crate) answers: Batch,
-    pub(crate) kernel_seconds: f64,
-}
+/// Plans of RSA.
+pub(crate) type CrtPlan = Held;
+pub(crate) type PublicPlan = Held;
 
 /// Reciprocals for transforms.
 pub trait Reciprocals: Send + Sync {
@@ -237,21 +229,14 @@ never_run! { Cuda:
     variant_of(&Plan) -> Option<Held>;
     warm(&Plan) -> Result<()>;
     warm_rsa(usize, usize) -> Result<bool>;
-    run(&Plan, &Job<'_>) -> Result<Run>;
-    run_into(&Plan, &Job<'_>, &mut [u64]) -> Result<f64>;
-    run_resident(&Plan, &Job<'_>) -> Timed;
-    multiply(&Plan, &Product<'_>) -> Result<Run>;
-    multiply_into(&Plan, &Product<'_>, &mut [u64]) -> Result<f64>;
-    multiply_resident(&Plan, &Product<'_>) -> Timed;
-    plan_crt_now(&CrtJob<'_>) -> Option<CrtPlan>;
+    run(&Plan, Call<'_>, Answers<'_>) -> Result<f64>;
+    reads_table(&Plan) -> bool;
     crt_pow(&CrtPlan, &CrtJob<'_>, &mut (dyn Blocks + Send)) -> Result<f64>;
-    plan_public(&PublicJob<'_>) -> Option<PublicPlan>;
     public_pow(&PublicPlan, &PublicJob<'_>, &mut (dyn Blocks + Send)) -> Result<f64>;
     upload(BatchView<'_>) -> Result<Resident>;
     join(&[ResidentView<'_>]) -> Result<Resident>;
     holds(ResidentView<'_>) -> bool;
     are_together(ResidentView<'_>, ResidentView<'_>) -> bool;
-    step(&Step<'_>) -> Result<Resident>;
     transform(&Resident, usize) -> Result<Transformed>;
     multiply_transformed(Operand<'_>, &Transformed) -> Timed;
     montgomery_form(usize, usize) -> Option<MontgomeryForm>;
@@ -260,10 +245,7 @@ never_run! { Cuda:
     sum_factors(&ModularSums, Operand<'_>) -> Result<SumFactors>;
     sums_of_products(&ModularSums, &[&SumFactors], &Sums) -> Timed;
     weighted_sums(&ModularSums, Operand<'_>, &[u8]) -> Timed;
-    fixed_base_seconds(usize, usize, usize) -> Option<f64>;
     fixed_base(&Batch, u32, &Modulus) -> Result<Option<FixedBase>>;
-    pow_fixed_base(&FixedBase, Operand<'_>, Option<&Watch>, &mut [u64]) -> Result<f64>;
-    pow_fixed_base_resident(&FixedBase, Operand<'_>, Option<&Watch>) -> Timed;
     hold_matrix(&dyn MatrixSource) -> Result<DeviceMatrix>;
     pin_matrix(&dyn MatrixSource) -> Result<MemoryRows>;
     multiply_held(&DeviceMatrix, MatrixFactors<'_>, &mut ResidueVectors, Progress<'_>) -> Result<f64>;

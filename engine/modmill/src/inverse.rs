@@ -3,8 +3,10 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::on_host::OnHost;
+use crate::operation::Operation;
+use crate::place::Place;
 use modmill_core::{
-    Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
+    Answers, Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
 };
 use modmill_cpu::Inverter;
 use modmill_cpu::power_of_two::Residue;
@@ -12,7 +14,7 @@ use modmill_cpu::power_of_two::Residue;
 /// The least number of items with one modulus that share a single inversion.
 const SHARED_INVERSION: usize = 4;
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// `a^-1 mod N`. The time does not depend on the numbers up to
     /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd takes time that does. An item that
     /// shares a factor with its modulus fails alone; the others are answered.
@@ -33,13 +35,47 @@ impl Engine {
     /// assert_eq!(partial.answers.as_limbs(), [8, 0, 13]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn inv<'a>(&self, a: impl Into<Operand<'a>>, moduli: impl Into<Moduli<'a>>) -> Result<Batch, Error> {
-        let (a, moduli) = (OnHost::of(a.into())?, moduli.into().on_host());
-        let a = a.operand();
+    pub fn inv<'a>(
+        &self,
+        a: impl Into<Operand<'a>>,
+        moduli: impl Into<Moduli<'a>>,
+    ) -> Result<P::Numbers, Error> {
+        P::answer(self, &Inverses { a: a.into(), moduli: moduli.into() })
+    }
+}
+
+/// Inverses modulo numbers.
+struct Inverses<'a> {
+    a: Operand<'a>,
+    moduli: Moduli<'a>,
+}
+
+impl Operation for Inverses<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let (a, moduli) = (self.a, self.moduli.on_host());
         let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
         check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
+        answers.check(moduli.bits(), count)?;
         let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);
-        let inverter = self.backends.cpu.inverter(&self.backends.plan_on_cpu(&request)?)?;
+        let plan = engine.backends().plan_on_cpu(&request)?;
+        if let Answers::Plan(slot) = answers {
+            *slot = Some(plan);
+            return Ok(());
+        }
+        let a = OnHost::of(a)?;
+        let inverter = engine.cpu().inverter(&plan)?;
+        engine.backends().put(engine.invert(inverter, a.operand(), moduli, count), answers)
+    }
+}
+
+impl Engine {
+    fn invert(
+        &self,
+        inverter: Inverter,
+        a: Operand<'_>,
+        moduli: Moduli<'_>,
+        count: usize,
+    ) -> Result<Batch, Error> {
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
             && let Some((answers, failed)) = self.inv_together(inverter, a, modulus)?

@@ -7,9 +7,8 @@ use crate::callers::blocks::{CrtAnswer, CrtPart, CrtShape};
 use crate::callers::jobs::{JobAnswer, JobPart, JobShape};
 use crate::callers::load::UnderWay;
 use crate::callers::small::Turn;
-use crate::gpu::Cuda;
-use crate::work::Work;
-use modmill_core::{Backend, Blocks, CrtJob, Error, Plan, Request};
+use crate::gpu::{CrtPlan, Cuda};
+use modmill_core::{Answers, Backend, Batch, Blocks, Call, CrtJob, Error, Plan, Request};
 use std::sync::Arc;
 
 /// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the
@@ -19,14 +18,14 @@ fn may_wait() -> bool {
 }
 
 impl Backends {
-    /// Counts some work as under way if it is a small job that GPUs may compute.
-    pub(crate) fn small_job(&self, work: &Work<'_>) -> Option<UnderWay<'_, JobShape>> {
-        match work {
-            Work::Job(op, job) if self.cuda.is_some() && may_wait() => {
+    /// Counts a call as under way if it is a small job that GPUs may compute.
+    pub(crate) fn small_job(&self, call: &Call<'_>) -> Option<UnderWay<'_, JobShape>> {
+        match call {
+            Call::Modular(op, job) if self.cuda.is_some() && may_wait() => {
                 let shape = JobShape::of(*op, job)?;
                 Some(self.small.job_load.add(shape, job.items.len()))
             }
-            Work::Job(..) | Work::Product(_) => None,
+            _ => None,
         }
     }
 
@@ -55,16 +54,16 @@ impl Backends {
         &self,
         cuda: &Cuda,
         plan: &Plan,
-        work: &Work<'_>,
-        call: Option<&UnderWay<'_, JobShape>>,
+        call: &Call<'_>,
+        under_way: Option<&UnderWay<'_, JobShape>>,
     ) -> Turn<Running<JobShape, JobPart, JobAnswer>, JobAnswer> {
-        let (Some(call), Work::Job(op, job)) = (call, work) else { return Turn::Alone(None) };
+        let (Some(under_way), Call::Modular(op, job)) = (under_way, call) else { return Turn::Alone(None) };
         // Transforms share out their numbers among all threads of a device; only kernels that hold them whole
         // gain.
         if cuda.variant_of(plan).is_none() {
             return Turn::Alone(None);
         }
-        let (shape, count) = (&call.shape, job.items.len());
+        let (shape, count) = (&under_way.shape, job.items.len());
         if let Some(running) = self.small.jobs.start(shape, count) {
             return Turn::Alone(Some(running));
         }
@@ -73,11 +72,12 @@ impl Backends {
             let joined = JobPart::join(shape, parts)?;
             let job = joined.job(shape);
             let request = Request::of(*op, &job);
-            let count = request.count.max(call.of_all());
+            let count = request.count.max(under_way.of_all());
             let plan = cuda.plan(&Request { count, ..request })?;
-            let run = cuda.run(&plan, &job).ok()?;
-            self.add_kernel_seconds(run.kernel_seconds);
-            let all = Arc::new(run.answers);
+            let mut answers = Batch::zeros(0, 0);
+            let seconds = cuda.run(&plan, Call::Modular(*op, &job), Answers::New(&mut answers)).ok()?;
+            self.add_kernel_seconds(seconds);
+            let all = Arc::new(answers);
             Some(ranges.into_iter().map(|own| JobAnswer::new(&all, own)).collect())
         };
         let part = JobPart::copy(shape, job);
@@ -105,7 +105,8 @@ impl Backends {
         let compute = |parts: Vec<CrtPart>| {
             CrtPart::compute(&shape, &parts, |joined, blocks| {
                 let count = joined.count.max(call.of_all());
-                let plan = cuda.plan_crt_now(&CrtJob { count, ..*joined });
+                let plan = cuda.plan(&Request::of_crt(&CrtJob { count, ..*joined }));
+                let plan = plan.and_then(|plan| plan.recipe.get::<CrtPlan>().copied());
                 let seconds = plan.and_then(|plan| cuda.crt_pow(&plan, joined, blocks).ok());
                 seconds.inspect(|&seconds| self.add_kernel_seconds(seconds)).is_some()
             })

@@ -1,7 +1,7 @@
 //! Batch modular arithmetic on big integers.
 //!
 //! ```
-//! use modmill::{Batch, Engine, Op};
+//! use modmill::{Batch, Engine};
 //!
 //! let engine = Engine::new()?;
 //! let bases = Batch::from_hex(["3", "0x10001", "deadbeef"])?;
@@ -9,7 +9,7 @@
 //! let moduli = Batch::from_hex(["fffffffb", "1000", "7"])?; // odd or even, any lengths
 //! let powers = engine.pow(&bases, &exponents, &moduli)?;
 //! assert_eq!(powers.to_hex(1), "1");
-//! println!("{}", engine.explain(Op::Pow, 2048, 10_000)?);
+//! println!("{}", engine.ask().pow(&bases, &exponents, &moduli)?);
 //! # Ok::<(), modmill::Error>(())
 //! ```
 //!
@@ -28,14 +28,15 @@ mod column;
 mod column_sums;
 mod compute;
 mod config;
+mod division;
 mod engine;
 mod even;
 mod fixed_base;
 mod gcd;
 #[cfg(not(feature = "cuda"))]
 mod gpu;
+pub mod hazmat;
 mod host_memory;
-mod into;
 mod inverse;
 mod joined;
 mod modular;
@@ -43,45 +44,43 @@ mod modular_sums;
 mod multi_pow;
 mod near;
 pub mod number;
-mod octets;
-mod on_device;
 mod on_host;
+mod operation;
 mod pinned;
+mod place;
 mod prepared;
-mod prime;
-mod random;
+pub mod primality;
+mod products;
+pub mod random;
 mod resident;
 mod residue_matrix;
 mod residues;
 mod sort;
-mod special;
 mod steps;
 mod transformed;
-mod warm;
+pub mod warm;
 mod watched;
-mod work;
 
 #[cfg(feature = "cuda")]
 use modmill_cuda as gpu;
 
 pub use config::EngineBuilder;
-pub use engine::Engine;
+pub use engine::{Engine, Host, kernel_seconds};
 pub use fixed_base::FixedBase;
 pub use gcd::Xgcd;
 pub use modmill_core::matrix::{
     BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
 };
 pub use modmill_core::{
-    Alternative, Backend, Batch, BatchView, Blocks, CrtJob, CrtKey, DeviceAddress, Error, Execution,
+    Alternative, Backend, Batch, BatchView, DeviceAddress, Error, Execution, Exponent, ExponentList,
     Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus,
-    Op, Operand, Partial, Path, PerItem, Plan, PublicJob, Recorder, Request, Resident, ResidentModuli,
-    ResidentView, Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex, try_vector,
+    Op, Operand, Partial, Path, Plan, Public, Recorder, Request, Resident, ResidentModuli, ResidentView,
+    Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex, try_vector,
 };
 pub use modmill_cpu::MAX_THREADS;
 pub use modmill_cpu::long::MersenneLike;
 pub use modular_sums::{ModularSums, SumFactors};
-pub use octets::Offloaded;
-pub use on_device::OnDevice;
+pub use place::{Ask, Device, Holds, Place, To};
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
 pub use residue_matrix::{Placement, ResidueMatrix};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The most numbers of a weighted sum: a device adds products of two bytes in words, and `2^16 255^2 < 2^32`.
 const MOST_WEIGHTED: usize = 1 << 16;
 
-/// A modulus for sums of products and for sums of numbers with small weights ([`Engine::modular_sums`]).
+/// A modulus for sums of products and for sums of numbers with small weights ([`ModularSums::new`]).
 ///
 /// A transform of a number serves all products that the number is in, and a sum of products is transformed
 /// back and reduced once. So thousands of products that make up a few sums cost little more than the sums.
@@ -65,17 +65,17 @@ impl SumFactors {
     }
 }
 
-impl Engine {
+impl<'e> ModularSums<'e> {
     /// A modulus for sums of at most `most` products of two numbers, and for weights that add up to at most
     /// `most`.
     ///
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, Modulus, Sums};
+    /// use modmill::{Batch, Engine, ModularSums, Modulus, Sums};
     ///
     /// let engine = Engine::new()?;
-    /// let modular = engine.modular_sums(&Modulus::from_hex("fffffffb")?, 10)?;
+    /// let modular = ModularSums::new(&engine, &Modulus::from_hex("fffffffb")?, 10)?;
     /// let numbers = Batch::from_hex(["3", "5", "fffffffa"])?; // x_0, x_1 and x_2
     /// let mut sums = Sums::default();
     /// sums.push([(0, &[1, 2][..]), (1, &[1])]); // x_0 (x_1 + x_2) + x_1 x_1
@@ -85,11 +85,11 @@ impl Engine {
     /// assert_eq!(modular.weighted_sums(&numbers, &[1, 2, 3])?.download()?.as_limbs(), [10]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn modular_sums(&self, modulus: &Modulus, most: usize) -> Result<ModularSums<'_>, Error> {
-        let place = match &self.backends.cuda {
+    pub fn new(engine: &'e Engine, modulus: &Modulus, most: usize) -> Result<Self, Error> {
+        let place = match &engine.backends().cuda {
             Some(cuda) => Place::Device(Box::new(cuda.modular_sums(modulus.value(), most)?)),
             None => {
-                let sums = self.backends.cpu.modular_sums(modulus.value(), most)?;
+                let sums = engine.backends().cpu.modular_sums(modulus.value(), most)?;
                 let none =
                     || Error::Unavailable(format!("there are no transforms for sums of {most} products"));
                 Place::Host(Box::new(sums.ok_or_else(none)?))
@@ -97,7 +97,7 @@ impl Engine {
         };
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(ModularSums { engine: self, bits: modulus.bits(), most, place, number })
+        Ok(Self { engine, bits: modulus.bits(), most, place, number })
     }
 }
 
@@ -106,7 +106,7 @@ impl ModularSums<'_> {
     pub fn factors<'a>(&self, numbers: impl Into<Operand<'a>>) -> Result<SumFactors, Error> {
         let numbers = numbers.into();
         self.check("a factor", numbers.bits())?;
-        let cuda = self.engine.backends.cuda.as_ref();
+        let cuda = self.engine.backends().cuda.as_ref();
         let place = match (&self.place, cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let near = OnHost::unless(numbers, |view| modular.is_with(view))?;
@@ -114,7 +114,7 @@ impl ModularSums<'_> {
             }
             (Place::Host(modular), _) => {
                 let near = OnHost::of(numbers)?;
-                let cpu = &self.engine.backends.cpu;
+                let cpu = &self.engine.backends().cpu;
                 Factors::Host(with_view(near.operand(), |view| cpu.sum_factors(modular, view))?)
             }
             (Place::Device(_), None) => return Err(elsewhere()),
@@ -135,7 +135,7 @@ impl ModularSums<'_> {
             return Err(elsewhere());
         }
         self.check_most("the products of a sum", sums.most_products())?;
-        let backends = &self.engine.backends;
+        let backends = self.engine.backends();
         match (&self.place, &backends.cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let groups: Vec<_> = factors.iter().filter_map(|group| group.on_device()).collect();
@@ -145,7 +145,7 @@ impl ModularSums<'_> {
             }
             (Place::Host(modular), _) => {
                 let groups: Vec<_> = factors.iter().filter_map(|group| group.on_host()).collect();
-                self.engine.upload_answers(backends.cpu.sums_of_products(modular, &groups, sums)?)
+                self.engine.backends().upload_answers(backends.cpu.sums_of_products(modular, &groups, sums)?)
             }
             (Place::Device(_), None) => Err(elsewhere()),
         }
@@ -171,7 +171,7 @@ impl ModularSums<'_> {
         let total = |sum: &[u8]| sum.iter().map(|&weight| usize::from(weight)).sum();
         let heaviest = weights.chunks_exact(count).map(total).max();
         self.check_most("the weights of a sum", heaviest.unwrap_or(0))?;
-        let backends = &self.engine.backends;
+        let backends = self.engine.backends();
         match (&self.place, &backends.cuda) {
             (Place::Device(modular), Some(cuda)) => {
                 let near = OnHost::unless(numbers, |view| modular.is_with(view))?;
@@ -183,7 +183,7 @@ impl ModularSums<'_> {
                 let near = OnHost::of(numbers)?;
                 let answers =
                     with_view(near.operand(), |view| backends.cpu.weighted_sums(modular, view, weights))?;
-                self.engine.upload_answers(answers)
+                self.engine.backends().upload_answers(answers)
             }
             (Place::Device(_), None) => Err(elsewhere()),
         }

@@ -2,14 +2,16 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
-use crate::modular::Modular;
-use crate::on_device::OnDevice;
-use crate::on_host::OnHost;
+use crate::modular::{Modular, power};
+use crate::operation::Operation;
+use crate::place::Place;
 use crate::sort::lengths_of_all;
-use modmill_core::{Batch, Error, ItemError, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Request, Resident};
-use modmill_cpu::Powers;
+use modmill_core::{
+    Answers, Backend, Batch, Call, Error, ExponentList, ItemError, Job, KERNEL_MAX_BITS, Moduli, MultiPowers,
+    Operand, Secrecy,
+};
 
-impl Engine {
+impl<P: Place> Engine<P> {
     /// Products of powers: item i is the product of `bases[k][i]^exponents[k][i]` over all k, modulo the
     /// modulus of item i. Constant-time in bases and exponents, as [`Engine::pow`] is.
     ///
@@ -33,153 +35,103 @@ impl Engine {
     /// ```
     pub fn multi_pow<'a>(
         &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
+        bases: &'a [Operand<'a>],
+        exponents: impl Into<ExponentList<'a>>,
         moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.multiply_powers(Modular::Power, bases, exponents, moduli.into())
+    ) -> Result<P::Numbers, Error> {
+        let ExponentList { operands, secrecy } = exponents.into();
+        P::answer(self, &ProductOfPowers { bases, exponents: operands, secrecy, moduli: moduli.into() })
     }
+}
 
-    /// [`Engine::multi_pow`] for public exponents: leading zeros are skipped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus};
-    ///
-    /// let numbers = Batch::from_hex(["3", "5"])?;
-    /// let modulus = Modulus::from_hex("fffffffb")?;
-    /// let bases = [numbers.shared(0), numbers.shared(1)];
-    /// let products = Engine::new()?.multi_pow_vartime(&bases, &bases, &modulus)?;
-    /// assert_eq!(products.as_limbs(), [27 * 3125]);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn multi_pow_vartime<'a>(
-        &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Batch, Error> {
-        self.multiply_powers(Modular::PowerVartime, bases, exponents, moduli.into())
+/// Products of several powers.
+#[derive(Clone, Copy)]
+pub(crate) struct ProductOfPowers<'a> {
+    pub(crate) bases: &'a [Operand<'a>],
+    pub(crate) exponents: &'a [Operand<'a>],
+    pub(crate) secrecy: Secrecy,
+    pub(crate) moduli: Moduli<'a>,
+}
+
+impl Operation for ProductOfPowers<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let count = self.check()?;
+        answers.check(self.moduli.bits(), count)?;
+        let lengths = lengths_of_all(engine.cpu(), self.moduli, count);
+        if let (Some(lengths), Some(&a), Some(&b)) = (lengths, self.bases.first(), self.exponents.first())
+            && lengths.longest <= KERNEL_MAX_BITS
+        {
+            let job = Job::new(0..count, lengths.longest, a, b, self.moduli).watched_by(engine.watch());
+            let job = Job { shortest_bits: lengths.shortest, ..job };
+            let &Self { bases, exponents, secrecy, .. } = self;
+            return engine.interleaved(self, &MultiPowers { job, bases, exponents, secrecy }, answers);
+        }
+        engine.separately(self, count, answers)
     }
+}
 
-    pub(crate) fn multiply_powers(
-        &self,
-        operation: Modular,
-        bases: &[Operand<'_>],
-        exponents: &[Operand<'_>],
-        moduli: Moduli<'_>,
-    ) -> Result<Batch, Error> {
-        if bases.len() != exponents.len() {
-            let what = "the list of exponents";
-            return Err(Error::LengthMismatch { what, expected: bases.len(), found: exponents.len() });
+impl ProductOfPowers<'_> {
+    /// The number of items that all operands agree on.
+    fn check(&self) -> Result<usize, Error> {
+        if self.bases.len() != self.exponents.len() {
+            let (what, expected) = ("the list of exponents", self.bases.len());
+            return Err(Error::LengthMismatch { what, expected, found: self.exponents.len() });
         }
         let named = |what: &'static str, operands: &[Operand<'_>]| {
             operands.iter().map(|operand| (what, operand.len(), operand.bits())).collect::<Vec<_>>()
         };
-        let mut all = named("bases", bases);
-        all.extend(named("exponents", exponents));
-        all.push(("moduli", moduli.len(), moduli.bits()));
-        let count = common_length(&all.iter().map(|&(what, len, _)| (what, len)).collect::<Vec<_>>())?;
+        let mut all = named("bases", self.bases);
+        all.extend(named("exponents", self.exponents));
+        all.push(("moduli", self.moduli.len(), self.moduli.bits()));
         check_huge_widths(&all.iter().map(|&(what, _, bits)| (what, bits)).collect::<Vec<_>>())?;
-        match self.interleaved(operation, bases, exponents, moduli, count)? {
-            Some(answers) => Ok(answers),
-            None => self.separately(operation, bases, exponents, moduli, count),
-        }
+        common_length(&all.iter().map(|&(what, len, _)| (what, len)).collect::<Vec<_>>())
     }
+}
 
-    /// The products by interleaved windows on the CPU; `None` if there is no such way, or if GPUs are sooner
-    /// with one power after the other.
+impl Engine {
+    /// The products by interleaved windows on the CPU, or by one power after the other where the CPU has no
+    /// such algorithm or GPUs are sooner.
     fn interleaved(
         &self,
-        operation: Modular,
-        bases: &[Operand<'_>],
-        exponents: &[Operand<'_>],
-        moduli: Moduli<'_>,
-        count: usize,
-    ) -> Result<Option<Batch>, Error> {
-        let lengths = lengths_of_all(self.cpu(), moduli, count);
-        let Some(lengths) = lengths.filter(|lengths| lengths.longest <= KERNEL_MAX_BITS && count > 0) else {
-            return Ok(None);
-        };
-        let op = if operation == Modular::PowerVartime { Op::PowVartime } else { Op::Pow };
-        if self.cuda().is_some() {
-            let bits = exponents.iter().map(Operand::bits).max().unwrap_or(0);
-            let mut request = Request::new(op, lengths.longest, count).exponents_of(bits);
-            if let Moduli::Shared(_) = moduli {
-                request = request.one_modulus();
+        operation: &ProductOfPowers<'_>,
+        powers: &MultiPowers<'_>,
+        answers: Answers<'_>,
+    ) -> Result<(), Error> {
+        let call = Call::MultiPow(powers);
+        match (self.backends().choose(&call.request()?), answers) {
+            (Some(plan), Answers::Plan(slot)) => *slot = Some(plan),
+            (Some(plan), answers) if plan.backend() == Backend::Cpu => {
+                self.backends().run_on_cpu(&plan, call, answers)?;
             }
-            // A fifth of a power is products with table entries, and the powers share the rest.
-            let share = (4 + bases.len()) as f64 / 5.0;
-            let seconds = self.cpu().plan(&request).map_or(0.0, |plan| share * plan.seconds);
-            if self.backends.prefers_gpus(&request, bases.len(), seconds) {
-                return Ok(None);
-            }
+            (_, answers) => self.separately(operation, powers.job.items.len(), answers)?,
         }
-        let (bases, exponents) = (on_host(bases)?, on_host(exponents)?);
-        let bases: Vec<Operand<'_>> = bases.iter().map(OnHost::operand).collect();
-        let exponents: Vec<Operand<'_>> = exponents.iter().map(OnHost::operand).collect();
-        let (Some(&a), Some(&b)) = (bases.first(), exponents.first()) else { return Ok(None) };
-        let job = Job::new(0..count, lengths.longest, a, b, moduli.on_host());
-        let job = Job { shortest_bits: lengths.shortest, ..job };
-        self.cpu().multi_pow(op, &job, &Powers { bases: &bases, exponents: &exponents })
+        Ok(())
     }
 
     /// The products of powers that are computed one after the other.
     fn separately(
         &self,
-        operation: Modular,
-        bases: &[Operand<'_>],
-        exponents: &[Operand<'_>],
-        moduli: Moduli<'_>,
+        operation: &ProductOfPowers<'_>,
         count: usize,
-    ) -> Result<Batch, Error> {
-        let mut product: Option<(Batch, Vec<ItemError>)> = None;
-        for (&base, &exponent) in bases.iter().zip(exponents) {
-            let power = with_failed(self.modular(operation, base, exponent, moduli))?;
-            product = Some(match product {
-                None => power,
-                Some((product, _)) => {
-                    let factors = [&product, &power.0].map(|factor| for_all(factor, count));
-                    with_failed(self.modular(Modular::Multiply, factors[0], factors[1], moduli))?
-                }
-            });
+        answers: Answers<'_>,
+    ) -> Result<(), Error> {
+        let &ProductOfPowers { bases, exponents, secrecy, moduli } = operation;
+        let (Some(&a), Some(&b)) = (bases.first(), exponents.first()) else {
+            let one = Operand::Shared { bits: 1, value: &[1] };
+            return Modular::product(one, one, moduli).compute(self, answers);
+        };
+        let power = |a, b| Modular { op: power(secrecy), a, b, moduli };
+        if bases.len() == 1 || matches!(answers, Answers::Plan(_)) {
+            return power(a, b).compute(self, answers);
         }
-        match product {
-            Some((answers, failed)) => finish(answers, failed),
-            None => {
-                let one = Operand::Shared { bits: 1, value: &[1] };
-                self.modular(Modular::Multiply, one, one, moduli)
-            }
+        let (mut product, mut failed) = with_failed(self.on_host(&power(a, b)))?;
+        for (&a, &b) in bases.iter().zip(exponents).skip(1) {
+            let (factor, _) = with_failed(self.on_host(&power(a, b)))?;
+            let (a, b) = (for_all(&product, count), for_all(&factor, count));
+            (product, failed) = with_failed(self.on_host(&Modular::product(a, b, moduli)))?;
         }
+        self.backends().put(finish(product, failed), answers)
     }
-}
-
-impl OnDevice<'_> {
-    /// [`Engine::multi_pow`] with the answers on a device.
-    pub fn multi_pow<'a>(
-        &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Resident, Error> {
-        self.engine.upload_answers(self.engine.multi_pow(bases, exponents, moduli)?)
-    }
-
-    /// [`Engine::multi_pow_vartime`] with the answers on a device.
-    pub fn multi_pow_vartime<'a>(
-        &self,
-        bases: &[Operand<'a>],
-        exponents: &[Operand<'a>],
-        moduli: impl Into<Moduli<'a>>,
-    ) -> Result<Resident, Error> {
-        self.engine.upload_answers(self.engine.multi_pow_vartime(bases, exponents, moduli)?)
-    }
-}
-
-/// Operands with their numbers on the host.
-fn on_host<'a>(operands: &[Operand<'a>]) -> Result<Vec<OnHost<'a>>, Error> {
-    operands.iter().map(|&operand| OnHost::of(operand)).collect()
 }
 
 /// The factors of a product of `count` items. A power of shared numbers is one number for all items.

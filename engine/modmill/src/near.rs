@@ -1,59 +1,88 @@
 //! The operands of a call, where the engine's backends can take them: on one of its devices, or on the host.
 
 use crate::backends::Backends;
-use crate::on_host::OnHost;
-use modmill_core::{Error, Moduli, Operand, ResidentView};
-
-/// The operands of a call. Numbers on a device are all on one device of the engine.
-pub(crate) struct Near<'a> {
-    pub(crate) a: OnHost<'a>,
-    pub(crate) b: OnHost<'a>,
-    has_moduli: bool,
-}
-
-impl Near<'_> {
-    /// The moduli of the call, on the same device or on the host.
-    pub(crate) fn moduli<'m>(&self, moduli: Moduli<'m>) -> Moduli<'m> {
-        if self.has_moduli { moduli } else { moduli.on_host() }
-    }
-}
+use crate::on_host::{OnHost, with_view};
+use modmill_core::{
+    Call, Error, FixedPowers, Job, Moduli, MultiPowers, Operand, Product, ResidentView, Step,
+};
 
 impl Backends {
-    /// Leaves operands where they are if they are on the host or on the device of the first one that is on a
-    /// device of this engine, and copies others to the host.
-    pub(crate) fn near<'a>(
+    /// Leaves operands where they are if they are on the host or on the device of the first ones that are on
+    /// a device of this engine, and copies others to the host. Moduli are read from the host if they are
+    /// elsewhere.
+    pub(crate) fn near<'a, const N: usize>(
         &self,
-        a: Operand<'a>,
-        b: OnHost<'a>,
+        operands: [Operand<'a>; N],
         moduli: Option<Moduli<'a>>,
-    ) -> Result<Near<'a>, Error> {
-        let second = if let OnHost::Given(b) = &b { b.resident() } else { None };
+    ) -> Result<([OnHost<'a>; N], Option<Moduli<'a>>), Error> {
         let divisors = match moduli {
             Some(Moduli::Resident(moduli)) => Some(moduli.resident().view()),
             Some(Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_)) | None => None,
         };
-        let stays = self.stays([a.resident(), second, divisors]);
-        let b = match b {
-            OnHost::Given(b) => OnHost::unless(b, &stays)?,
-            copied @ OnHost::Copied { .. } => copied,
-        };
-        Ok(Near { a: OnHost::unless(a, &stays)?, b, has_moduli: divisors.is_none_or(stays) })
+        let views = operands.iter().map(Operand::resident).chain([divisors]).flatten();
+        let home = self.cuda.as_ref().and_then(|cuda| {
+            let mut views = views;
+            Some((cuda, views.find(|view| cuda.holds(*view))?))
+        });
+        let stays = |view: ResidentView<'a>| home.is_some_and(|(cuda, home)| cuda.are_together(home, view));
+        let moduli = moduli.map(|moduli| if divisors.is_none_or(stays) { moduli } else { moduli.on_host() });
+        let mut near = Vec::with_capacity(N);
+        for operand in operands {
+            near.push(OnHost::unless(operand, stays)?);
+        }
+        let near = near.try_into().map_err(|_| Error::Unavailable("operands were lost".to_owned()))?;
+        Ok((near, moduli))
     }
+}
 
-    /// Three operands where the backends can take them.
-    pub(crate) fn near_three<'a>(&self, operands: [Operand<'a>; 3]) -> Result<[OnHost<'a>; 3], Error> {
-        let stays = self.stays(operands.map(|operand| operand.resident()));
-        let [a, b, c] = operands.map(|operand| OnHost::unless(operand, &stays));
-        Ok([a?, b?, c?])
+/// Does something with a call whose numbers are on the host.
+pub(crate) fn with_host_copies<T>(
+    call: Call<'_>,
+    run: impl FnOnce(Call<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    match call {
+        Call::Modular(op, job) => {
+            let (a, b) = (OnHost::of(job.a)?, OnHost::of(job.b)?);
+            let (a, b, moduli) = (a.operand(), b.operand(), job.moduli.on_host());
+            run(Call::Modular(op, &Job { a, b, moduli, ..*job }))
+        }
+        Call::Product(product) => {
+            let (a, b) = (OnHost::of(product.a)?, product.b.map(OnHost::of).transpose()?);
+            let b = b.as_ref().map(OnHost::operand);
+            run(Call::Product(&Product { a: a.operand(), b, count: product.count }))
+        }
+        Call::Step(step) => {
+            let [a, b, flags] = step.operands().map(OnHost::of);
+            let (a, b, flags) = (a?, b?, flags?);
+            let (a, b, flags) = (a.operand(), b.operand(), flags.operand());
+            run(Call::Step(&Step { kind: step.kind, a, b, flags }))
+        }
+        Call::FixedPow(powers) => {
+            let exponents = OnHost::of(powers.exponents)?;
+            run(Call::FixedPow(&FixedPowers { exponents: exponents.operand(), ..*powers }))
+        }
+        Call::MultiPow(powers) => {
+            let (bases, exponents) = (on_host(powers.bases)?, on_host(powers.exponents)?);
+            let bases: Vec<Operand<'_>> = bases.iter().map(OnHost::operand).collect();
+            let exponents: Vec<Operand<'_>> = exponents.iter().map(OnHost::operand).collect();
+            let (a, b) = (bases.first().unwrap_or(&NOTHING), exponents.first().unwrap_or(&NOTHING));
+            let (a, b, moduli) = (*a, *b, powers.job.moduli.on_host());
+            let job = Job { a, b, moduli, ..powers.job };
+            run(Call::MultiPow(&MultiPowers { job, bases: &bases, exponents: &exponents, ..*powers }))
+        }
+        Call::Products(products) => {
+            let column = OnHost::of(products.column)?;
+            with_view(column.operand(), |view| {
+                run(Call::Products(&modmill_core::ColumnProducts { column: view.into(), ..*products }))
+            })
+        }
     }
+}
 
-    /// Tells of numbers on a device whether they are on that of the first ones that are on a device of this
-    /// engine.
-    fn stays<'a>(&self, views: [Option<ResidentView<'a>>; 3]) -> impl Fn(ResidentView<'a>) -> bool {
-        let home = self
-            .cuda
-            .as_ref()
-            .and_then(|cuda| Some((cuda, views.into_iter().flatten().find(|view| cuda.holds(*view))?)));
-        move |view| home.is_some_and(|(cuda, home)| cuda.are_together(home, view))
-    }
+/// An operand of no bits.
+const NOTHING: Operand<'static> = Operand::Shared { bits: 0, value: &[] };
+
+/// Operands with their numbers on the host.
+fn on_host<'a>(operands: &[Operand<'a>]) -> Result<Vec<OnHost<'a>>, Error> {
+    operands.iter().map(|&operand| OnHost::of(operand)).collect()
 }

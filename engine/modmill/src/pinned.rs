@@ -25,12 +25,12 @@ impl Engine {
     /// let mut numbers = engine.pinned(32, 3)?;
     /// let mut squares = engine.pinned(32, 3)?;
     /// numbers.as_limbs_mut().copy_from_slice(&[2, 3, 0xffff_fffa]);
-    /// engine.square_mod_into(&numbers, &modulus, &mut squares)?;
+    /// engine.to(&mut squares).square_mod(&numbers, &modulus)?;
     /// assert_eq!(squares.as_limbs(), [4, 9, 1]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn pinned(&self, bits: usize, len: usize) -> Result<Batch, Error> {
-        let device = self.backends.cuda.as_ref().and_then(|cuda| cuda.devices().next());
+        let device = self.backends().cuda.as_ref().and_then(|cuda| cuda.devices().next());
         let Some(device) = device else { return Batch::try_zeros(bits, len) };
         let memory = device.pinned_limbs(len * bits.div_ceil(64)).map_err(|error| match error {
             CudaError::OutOfMemory { wanted } => Error::OutOfMemory { what: "pinned memory", bytes: wanted },

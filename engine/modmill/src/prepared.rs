@@ -3,7 +3,9 @@
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use crate::on_host::OnHost;
-use modmill_core::{Batch, Error, Operand, TRANSFORM_MAX_BITS};
+use crate::operation::Operation;
+use crate::place::Place;
+use modmill_core::{Answers, Batch, Error, Op, Operand, Request, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
 use modmill_cpu::out_of_memory::returned;
 
@@ -56,7 +58,38 @@ impl Engine {
         let prepared = returned(|| Ok(self.install(prepare)))?;
         Ok(Prepared { bits: factor.bits(), longest, multiplier, factor: prepared })
     }
+}
 
+/// Full products with a prepared factor.
+struct PreparedProduct<'a> {
+    a: Operand<'a>,
+    b: &'a Prepared,
+}
+
+impl Operation for PreparedProduct<'_> {
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        let &Self { a, b } = self;
+        if a.bits() > b.longest {
+            let limit = b.longest.min(TRANSFORM_MAX_BITS);
+            return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
+        }
+        let (bits, count) = (a.bits() + b.bits, a.len().unwrap_or(1));
+        answers.check(bits, count)?;
+        if let Answers::Plan(slot) = answers {
+            let request = Request::new(Op::Mul, a.bits().max(b.bits), count);
+            *slot = Some(engine.backends().plan_on_cpu(&request)?);
+            return Ok(());
+        }
+        let a = OnHost::of(a)?;
+        let found = match count == 0 || a.operand().bits() == 0 || b.bits == 0 {
+            true => Batch::try_zeros(bits, count),
+            false => engine.cpu().mul_prepared(a.operand(), (&b.factor, b.bits), b.multiplier, count),
+        };
+        engine.backends().put(found, answers)
+    }
+}
+
+impl<P: Place> Engine<P> {
     /// Full products `a b` with a prepared factor b. Their width is the sum of both widths.
     ///
     /// # Examples
@@ -72,17 +105,7 @@ impl Engine {
     /// assert_eq!(products, engine.mul(&others, factor.shared(0))?);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &Prepared) -> Result<Batch, Error> {
-        let a = OnHost::of(a.into())?;
-        let a = a.operand();
-        if a.bits() > b.longest {
-            let limit = b.longest.min(TRANSFORM_MAX_BITS);
-            return Err(Error::TooLong { what: "a", bits: a.bits(), limit });
-        }
-        let count = a.len().unwrap_or(1);
-        if count == 0 || a.bits() == 0 || b.bits == 0 {
-            return Batch::try_zeros(a.bits() + b.bits, count);
-        }
-        self.cpu().mul_prepared(a, (&b.factor, b.bits), b.multiplier, count)
+    pub fn mul_prepared<'a>(&self, a: impl Into<Operand<'a>>, b: &'a Prepared) -> Result<P::Numbers, Error> {
+        P::answer(self, &PreparedProduct { a: a.into(), b })
     }
 }

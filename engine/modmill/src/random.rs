@@ -8,95 +8,93 @@ use zeroize::Zeroizing;
 /// Limbs that one thread draws at least.
 const GRAIN: usize = 1 << 12;
 
-impl Engine {
-    /// `count` numbers below `bound`, each with the same probability, from the generator of the operating
-    /// system. They are as wide as `bound`.
-    ///
-    /// Numbers of the length of `bound` are drawn until one is below it, twice on average at worst. The time
-    /// tells how many were drawn, and nothing about those that are returned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Engine, Modulus};
-    ///
-    /// let numbers = Engine::new()?.random_below(&Modulus::from_hex("65")?, 1000)?;
-    /// assert!(numbers.len() == 1000 && numbers.iter().all(|number| number[0] < 0x65));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn random_below(&self, bound: &Modulus, count: usize) -> Result<Batch, Error> {
-        self.draw(bound.bits(), count, |number| is_below(number, bound.value()))
-    }
+/// `count` numbers below `bound`, each with the same probability, from the generator of the operating
+/// system. They are as wide as `bound`.
+///
+/// Numbers of the length of `bound` are drawn until one is below it, twice on average at worst. The time
+/// tells how many were drawn, and nothing about those that are returned.
+///
+/// # Examples
+///
+/// ```
+/// use modmill::{Engine, Modulus, random};
+///
+/// let numbers = random::below(&Engine::new()?, &Modulus::from_hex("65")?, 1000)?;
+/// assert!(numbers.len() == 1000 && numbers.iter().all(|number| number[0] < 0x65));
+/// # Ok::<(), modmill::Error>(())
+/// ```
+pub fn below(engine: &Engine, bound: &Modulus, count: usize) -> Result<Batch, Error> {
+    draw(engine, bound.bits(), count, |number| is_below(number, bound.value()))
+}
 
-    /// `count` numbers from 1 to `bound - 1`, drawn as [`Engine::random_below`] draws them. `bound` is at
-    /// least 2.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Engine, Error, Modulus};
-    ///
-    /// let engine = Engine::new()?;
-    /// let numbers = engine.random_nonzero_below(&Modulus::from_hex("2")?, 10)?;
-    /// assert!(numbers.iter().all(|number| number == [1]));
-    /// let none = engine.random_nonzero_below(&Modulus::from_hex("1")?, 10);
-    /// assert!(matches!(none, Err(Error::OutOfRange { .. })));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn random_nonzero_below(&self, bound: &Modulus, count: usize) -> Result<Batch, Error> {
-        if bound.bits() < 2 {
-            return Err(Error::OutOfRange { what: "the bound", value: 1, least: 2, most: usize::MAX });
-        }
-        self.draw(bound.bits(), count, |number| {
-            number.iter().fold(0, |bits, limb| bits | limb) != 0 && is_below(number, bound.value())
-        })
+/// `count` numbers from 1 to `bound - 1`, drawn as [`below`] draws them. `bound` is at
+/// least 2.
+///
+/// # Examples
+///
+/// ```
+/// use modmill::{Engine, Error, Modulus, random};
+///
+/// let engine = Engine::new()?;
+/// let numbers = random::nonzero_below(&engine, &Modulus::from_hex("2")?, 10)?;
+/// assert!(numbers.iter().all(|number| number == [1]));
+/// let none = random::nonzero_below(&engine, &Modulus::from_hex("1")?, 10);
+/// assert!(matches!(none, Err(Error::OutOfRange { .. })));
+/// # Ok::<(), modmill::Error>(())
+/// ```
+pub fn nonzero_below(engine: &Engine, bound: &Modulus, count: usize) -> Result<Batch, Error> {
+    if bound.bits() < 2 {
+        return Err(Error::OutOfRange { what: "the bound", value: 1, least: 2, most: usize::MAX });
     }
+    draw(engine, bound.bits(), count, |number| {
+        number.iter().fold(0, |bits, limb| bits | limb) != 0 && is_below(number, bound.value())
+    })
+}
 
-    /// `count` numbers below `2^bits`, each with the same probability, from the generator of the operating
-    /// system.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::Engine;
-    ///
-    /// let exponents = Engine::new()?.random_bits(70, 3)?;
-    /// assert_eq!((exponents.bits(), exponents.len()), (70, 3));
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    pub fn random_bits(&self, bits: usize, count: usize) -> Result<Batch, Error> {
-        self.draw(bits, count, |_| true)
+/// `count` numbers below `2^bits`, each with the same probability, from the generator of the operating
+/// system.
+///
+/// # Examples
+///
+/// ```
+/// use modmill::{Engine, random};
+///
+/// let exponents = random::bits(&Engine::new()?, 70, 3)?;
+/// assert_eq!((exponents.bits(), exponents.len()), (70, 3));
+/// # Ok::<(), modmill::Error>(())
+/// ```
+pub fn bits(engine: &Engine, bits: usize, count: usize) -> Result<Batch, Error> {
+    draw(engine, bits, count, |_| true)
+}
+
+/// `count` numbers of `bits` bits that `is_wanted` accepts, on all threads.
+fn draw(
+    engine: &Engine,
+    bits: usize,
+    count: usize,
+    is_wanted: impl Fn(&[u64]) -> bool + Sync,
+) -> Result<Batch, Error> {
+    let mut numbers = Batch::try_zeros(bits, count)?;
+    let stride = numbers.stride();
+    if stride == 0 {
+        return Ok(numbers);
     }
-
-    /// `count` numbers of `bits` bits that `is_wanted` accepts, on all threads.
-    fn draw(
-        &self,
-        bits: usize,
-        count: usize,
-        is_wanted: impl Fn(&[u64]) -> bool + Sync,
-    ) -> Result<Batch, Error> {
-        let mut numbers = Batch::try_zeros(bits, count)?;
-        let stride = numbers.stride();
-        if stride == 0 {
-            return Ok(numbers);
-        }
-        let draw = |part: &mut [u64]| -> Result<(), Error> {
-            fill(part, bits)?;
-            for number in part.chunks_exact_mut(stride) {
-                while !is_wanted(number) {
-                    fill(number, bits)?;
-                }
+    let draw = |part: &mut [u64]| -> Result<(), Error> {
+        fill(part, bits)?;
+        for number in part.chunks_exact_mut(stride) {
+            while !is_wanted(number) {
+                fill(number, bits)?;
             }
-            Ok(())
-        };
-        let grain = GRAIN.div_ceil(stride) * stride;
-        let limbs = numbers.as_limbs_mut();
-        match limbs.len() <= grain {
-            true => draw(limbs)?,
-            false => self.install(|| limbs.par_chunks_mut(grain).try_for_each(draw))?,
         }
-        Ok(numbers)
+        Ok(())
+    };
+    let grain = GRAIN.div_ceil(stride) * stride;
+    let limbs = numbers.as_limbs_mut();
+    match limbs.len() <= grain {
+        true => draw(limbs)?,
+        false => engine.install(|| limbs.par_chunks_mut(grain).try_for_each(draw))?,
     }
+    Ok(numbers)
 }
 
 /// Overwrites whole numbers of `bits` bits with random bits.
@@ -128,12 +126,12 @@ mod tests {
         for bound in [1u64, 2, 3, 64, 65, 100] {
             let modulus = Modulus::new(&[bound]).unwrap();
             let mut seen = vec![0; bound as usize];
-            let numbers = engine.random_below(&modulus, 100 * bound as usize).unwrap();
+            let numbers = below(&engine, &modulus, 100 * bound as usize).unwrap();
             numbers.iter().for_each(|number| seen[number[0] as usize] += 1);
             // A hundred are expected of each, give or take ten.
             assert!(seen.iter().all(|&count| count > 20), "{bound}: {seen:?}");
             if bound > 1 {
-                let numbers = engine.random_nonzero_below(&modulus, 100 * bound as usize).unwrap();
+                let numbers = nonzero_below(&engine, &modulus, 100 * bound as usize).unwrap();
                 assert!(numbers.iter().all(|number| (1..bound).contains(&number[0])));
             }
         }
@@ -142,17 +140,17 @@ mod tests {
     #[test]
     fn numbers_reach_their_length_on_all_threads() {
         let engine = Engine::builder().threads(2).build().unwrap();
-        for bits in [1, 63, 64, 65, 521] {
-            let numbers = engine.random_bits(bits, 20_000).unwrap();
+        for width in [1, 63, 64, 65, 521] {
+            let numbers = bits(&engine, width, 20_000).unwrap();
             let longest = numbers.iter().map(limbs::bit_length).max();
-            assert_eq!((numbers.bits(), longest), (bits, Some(bits)));
-            let mut bound = vec![0; bits.div_ceil(64)];
-            *bound.last_mut().unwrap() = 1 << ((bits - 1) % 64);
+            assert_eq!((numbers.bits(), longest), (width, Some(width)));
+            let mut bound = vec![0; width.div_ceil(64)];
+            *bound.last_mut().unwrap() = 1 << ((width - 1) % 64);
             // The bound is a power of two, so that half of the numbers are drawn again.
-            let below = engine.random_below(&Modulus::new(&bound).unwrap(), 20_000).unwrap();
-            assert!(below.iter().all(|number| limbs::bit_length(number) < bits));
+            let below = below(&engine, &Modulus::new(&bound).unwrap(), 20_000).unwrap();
+            assert!(below.iter().all(|number| limbs::bit_length(number) < width));
         }
-        assert!(engine.random_bits(0, 3).unwrap().as_limbs().is_empty());
-        assert!(engine.random_bits(64, 0).unwrap().is_empty());
+        assert!(bits(&engine, 0, 3).unwrap().as_limbs().is_empty());
+        assert!(bits(&engine, 64, 0).unwrap().is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::host_memory::HostMemory;
-use crate::on_device::OnDevice;
+use crate::place::Device;
 use modmill_core::{Batch, BatchView, Error, Resident, ResidentModuli, ResidentView};
 
 /// The memory of one device, in bytes.
@@ -42,7 +42,7 @@ impl Engine {
     /// ```
     pub fn upload<'a>(&self, batch: impl Into<BatchView<'a>>) -> Result<Resident, Error> {
         let batch = batch.into();
-        match &self.backends.cuda {
+        match &self.backends().cuda {
             Some(cuda) => cuda.upload(batch).map_err(Error::from),
             None => Ok(HostMemory::resident(batch.try_to_batch()?)),
         }
@@ -82,7 +82,7 @@ impl Engine {
     /// # Ok::<(), modmill::Error>(())
     /// ```
     pub fn memory(&self) -> Result<Vec<DeviceMemoryUse>, Error> {
-        let devices = self.backends.cuda.iter().flat_map(|cuda| cuda.devices());
+        let devices = self.backends().cuda.iter().flat_map(|cuda| cuda.devices());
         let memory = |device: &crate::gpu::Device| {
             let properties = device.properties();
             Ok(DeviceMemoryUse {
@@ -95,17 +95,9 @@ impl Engine {
         };
         devices.map(memory).collect()
     }
-
-    /// Answers of the host, on a device.
-    pub(crate) fn upload_answers(&self, answers: Batch) -> Result<Resident, Error> {
-        match &self.backends.cuda {
-            Some(_) => self.upload(&answers),
-            None => Ok(HostMemory::resident(answers)),
-        }
-    }
 }
 
-impl OnDevice<'_> {
+impl Engine<Device<'_>> {
     /// All numbers of several batches of one width, one batch after the other.
     ///
     /// # Examples
@@ -130,7 +122,7 @@ impl OnDevice<'_> {
                 && cuda.holds(views[0])
         };
         if let Some(cuda) =
-            self.engine.backends.cuda.as_ref().filter(|cuda| !views.is_empty() && is_whole(cuda))
+            self.place.home.backends().cuda.as_ref().filter(|cuda| !views.is_empty() && is_whole(cuda))
         {
             return cuda.join(&views).map_err(Error::from);
         }
@@ -142,6 +134,6 @@ impl OnDevice<'_> {
                 item += 1;
             }
         }
-        self.engine.upload_answers(all)
+        self.place.home.backends().upload_answers(all)
     }
 }

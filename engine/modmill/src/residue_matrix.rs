@@ -2,7 +2,9 @@
 
 use crate::Engine;
 use crate::gpu::{Cuda, DeviceMatrix};
-use modmill_core::{BitVectors, Error, MatrixFactors, MatrixSource, ResidueModuli, ResidueVectors};
+use modmill_core::{
+    BitVectors, Error, MatrixFactors, MatrixSource, Op, Request, ResidueModuli, ResidueVectors,
+};
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,7 +22,7 @@ pub enum Placement {
     Streamed,
 }
 
-/// A matrix A of integers in residues ([`Engine::residue_matrix`]), to be multiplied by vectors: `A^T r`.
+/// A matrix A of integers in residues ([`ResidueMatrix::new`]), to be multiplied by vectors: `A^T r`.
 #[derive(Clone)]
 pub struct ResidueMatrix {
     source: Arc<dyn MatrixSource>,
@@ -28,19 +30,19 @@ pub struct ResidueMatrix {
     progress: Arc<dyn Fn(usize, usize) + Send + Sync>,
 }
 
-impl Engine {
+impl ResidueMatrix {
     /// A matrix in residues, ready for products. A held matrix is copied to a GPU or expanded there from its
     /// seed; it is [`Error::OutOfMemory`] if it does not fit.
     ///
     /// # Examples
     ///
     /// ```
-    /// use modmill::{BitVectors, Engine, Placement, ResidueModuli, SeededRows};
+    /// use modmill::{BitVectors, Engine, Placement, ResidueMatrix, ResidueModuli, SeededRows};
     ///
     /// let engine = Engine::new()?;
     /// let moduli = ResidueModuli::largest(32)?; // a modulus of 1024 bits
     /// let rows = SeededRows::new(&moduli, 100, 20, [7; 32])?;
-    /// let matrix = engine.residue_matrix(rows, Placement::Held)?;
+    /// let matrix = ResidueMatrix::new(&engine, rows, Placement::Held)?;
     /// let mut bits = BitVectors::zeros(1, 100)?;
     /// bits.set(0, 3);
     /// bits.set(0, 99);
@@ -48,14 +50,14 @@ impl Engine {
     /// assert_eq!(moduli.compose(&sums)?.len(), 20);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn residue_matrix(
-        &self,
+    pub fn new(
+        engine: &Engine,
         source: impl MatrixSource + 'static,
         placement: Placement,
-    ) -> Result<ResidueMatrix, Error> {
-        let (place, words) = (&self.backends, source.rows().saturating_mul(source.row_words()));
-        let cuda = place.gpus_for_words(words);
-        let new = |source, held| ResidueMatrix { source, held, progress: Arc::new(|_, _| ()) };
+    ) -> Result<Self, Error> {
+        let (place, words) = (engine.backends(), source.rows().saturating_mul(source.row_words()));
+        let cuda = place.gpus_for(&words_of(words)).map(|(cuda, _)| cuda);
+        let new = |source, held| Self { source, held, progress: Arc::new(|_, _| ()) };
         let what = || "a matrix in residues".to_owned();
         match (placement, cuda) {
             (Placement::Streamed, _) => return Ok(new(Arc::new(source), None)),
@@ -73,7 +75,7 @@ impl Engine {
         }
         match source.in_memory() {
             Some(_) => Ok(new(Arc::new(source), None)),
-            None => Ok(new(Arc::new(self.cpu().read_matrix(&source)?), None)),
+            None => Ok(new(Arc::new(engine.cpu().read_matrix(&source)?), None)),
         }
     }
 }
@@ -115,12 +117,12 @@ impl ResidueMatrix {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, MemoryRows, Placement, ResidueModuli};
+    /// use modmill::{Batch, Engine, MemoryRows, Placement, ResidueMatrix, ResidueModuli};
     ///
     /// let engine = Engine::new()?;
     /// let moduli = ResidueModuli::new(&[5, 7])?; // integers modulo 35
     /// let rows = MemoryRows::new(&moduli, 2, 1, vec![3, 3, 4, 4])?; // 3 and 4
-    /// let matrix = engine.residue_matrix(rows, Placement::Held)?;
+    /// let matrix = ResidueMatrix::new(&engine, rows, Placement::Held)?;
     /// let vector = moduli.decompose(&Batch::from_hex(["9", "2"])?)?;
     /// let product = matrix.multiply(&engine, &vector)?;
     /// assert_eq!(moduli.compose(&product)?.as_limbs(), [0]); // 3 9 + 4 2 = 35
@@ -145,11 +147,11 @@ impl ResidueMatrix {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{BitVectors, Engine, Placement, ResidueModuli, ResidueVectors, SeededRows};
+    /// use modmill::{BitVectors, Engine, Placement, ResidueMatrix, ResidueModuli, ResidueVectors, SeededRows};
     ///
     /// let engine = Engine::new()?;
     /// let moduli = ResidueModuli::largest(4)?;
-    /// let matrix = engine.residue_matrix(SeededRows::new(&moduli, 50, 3, [7; 32])?, Placement::Held)?;
+    /// let matrix = ResidueMatrix::new(&engine, SeededRows::new(&moduli, 50, 3, [7; 32])?, Placement::Held)?;
     /// let mut sums = ResidueVectors::zeros(&moduli, 1, 3)?;
     /// for row in [4, 17] {
     ///     let mut bits = BitVectors::zeros(1, 50)?;
@@ -200,7 +202,7 @@ impl ResidueMatrix {
     fn gpus<'e>(&self, engine: &'e Engine, factors: MatrixFactors<'_>) -> Result<Option<&'e Cuda>, Error> {
         factors.check(self.moduli(), self.rows())?;
         let words = self.rows().saturating_mul(self.source.row_words()).saturating_mul(factors.count());
-        Ok(engine.backends.gpus_for_words(words).filter(|_| words > 0))
+        Ok(engine.backends().gpus_for(&words_of(words)).map(|(cuda, _)| cuda))
     }
 
     /// The products in new memory, if GPUs compute them.
@@ -228,9 +230,14 @@ impl ResidueMatrix {
             Some(held) => cuda.multiply_held(held, factors, answers, &*self.progress),
             None => cuda.multiply_streamed(&*self.source, factors, answers, &*self.progress),
         };
-        let run = run.map(|seconds| engine.backends.add_kernel_seconds(seconds));
-        engine.backends.or_fault(|| "a product with a matrix in residues".to_owned(), run)
+        let run = run.map(|seconds| engine.backends().add_kernel_seconds(seconds));
+        engine.backends().or_fault(|| "a product with a matrix in residues".to_owned(), run)
     }
+}
+
+/// The request of products with a matrix of `count` words.
+fn words_of(count: usize) -> Request {
+    Request::new(Op::MatrixProduct, 64, count)
 }
 
 impl fmt::Debug for ResidueMatrix {

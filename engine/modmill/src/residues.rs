@@ -1,17 +1,16 @@
 //! Residues modulo one number that stay in Montgomery form between products.
 
+use crate::Engine;
 use crate::gpu::MontgomeryForm;
-use crate::near::Near;
 use crate::number;
-use crate::on_device::OnDevice;
-use crate::on_host::OnHost;
+use crate::place::Device;
 use modmill_core::{Error, KERNEL_MAX_BITS, Modulus, Operand, Resident};
 use zeroize::Zeroizing;
 
-/// Residues modulo one number on a device, in the form that its kernels multiply ([`OnDevice::residues`]).
+/// Residues modulo one number on a device, in the form that its kernels multiply ([`Residues::new`]).
 ///
-/// A product of residues costs one Montgomery product. [`OnDevice::mul_mod`] of plain numbers costs several:
-/// it leads into the form and out of it each time. [`OnDevice::numbers`] leads out of the form.
+/// A product of residues costs one Montgomery product. [`Engine::mul_mod`] of plain numbers costs several:
+/// it leads into the form and out of it each time. [`Residues::numbers`] leads out of the form.
 #[derive(Debug, Clone)]
 pub struct Residues {
     values: Resident,
@@ -53,6 +52,63 @@ impl Residues {
         self.values.bytes()
     }
 
+    /// The residues as numbers below the modulus.
+    pub fn numbers(&self, device: &Engine<Device<'_>>) -> Result<Resident, Error> {
+        match self.form {
+            Form::Plain => Ok(self.values.clone()),
+            Form::Montgomery(form) => {
+                let one = Operand::Shared { bits: 1, value: &[1] };
+                device.montgomery_product(form, (&self.values).into(), one, &self.modulus)
+            }
+        }
+    }
+
+    /// The products of these residues and others.
+    pub fn mul(&self, device: &Engine<Device<'_>>, other: &Self) -> Result<Self, Error> {
+        self.check(other)?;
+        if self.len() != other.len() {
+            return Err(Error::LengthMismatch {
+                what: "the other residues",
+                expected: self.len(),
+                found: other.len(),
+            });
+        }
+        Ok(self.with(match self.form {
+            Form::Plain => device.mul_mod(&self.values, &other.values, &self.modulus)?,
+            Form::Montgomery(form) => device.montgomery_product(
+                form,
+                (&self.values).into(),
+                (&other.values).into(),
+                &self.modulus,
+            )?,
+        }))
+    }
+
+    /// The squares of these residues.
+    pub fn square(&self, device: &Engine<Device<'_>>) -> Result<Self, Error> {
+        self.mul(device, self)
+    }
+
+    /// The sums of these residues and others.
+    pub fn add(&self, device: &Engine<Device<'_>>, other: &Self) -> Result<Self, Error> {
+        self.check(other)?;
+        let sum = device.add(&self.values, &other.values)?;
+        let modulus = Operand::Shared { bits: self.modulus.bits(), value: self.modulus.value() };
+        let reduced = device.sub(&sum, modulus)?;
+        let is_reduced = device.less(&sum, modulus)?;
+        Ok(self.with(device.select(&is_reduced, &sum, &reduced)?.narrowed(self.modulus.bits())))
+    }
+
+    /// The differences of these residues and others.
+    pub fn sub(&self, device: &Engine<Device<'_>>, other: &Self) -> Result<Self, Error> {
+        self.check(other)?;
+        let difference = device.sub(&self.values, &other.values)?;
+        let modulus = Operand::Shared { bits: self.modulus.bits(), value: self.modulus.value() };
+        let raised = device.sub(&device.add(&self.values, modulus)?, &other.values)?;
+        let is_negative = device.less(&self.values, &other.values)?;
+        Ok(self.with(device.select(&is_negative, &raised, &difference)?.narrowed(self.modulus.bits())))
+    }
+
     /// Other values with the modulus and the form of these.
     fn with(&self, values: Resident) -> Self {
         Self { values, modulus: self.modulus.clone(), form: self.form }
@@ -66,94 +122,50 @@ impl Residues {
     }
 }
 
-impl OnDevice<'_> {
+impl Residues {
     /// The residues of `a` modulo one number, in the form that the device's kernels multiply.
     ///
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, Modulus};
+    /// use modmill::{Batch, Engine, Modulus, Residues};
     ///
     /// let engine = Engine::new()?;
     /// let device = engine.on_device();
     /// let modulus = Modulus::from_hex("fffffffb")?;
-    /// let three = device.residues(&Batch::from_hex(["3", "fffffffa"])?, &modulus)?;
+    /// let three = Residues::new(&device, &Batch::from_hex(["3", "fffffffa"])?, &modulus)?;
     /// let mut power = three.clone();
     /// for _ in 1..10 {
-    ///     power = device.mul_residues(&power, &three)?;
+    ///     power = power.mul(&device, &three)?;
     /// }
-    /// assert_eq!(device.numbers(&power)?.download()?.as_limbs(), [59049, 1]);
+    /// assert_eq!(power.numbers(&device)?.download()?.as_limbs(), [59049, 1]);
     /// # Ok::<(), modmill::Error>(())
     /// ```
-    pub fn residues<'a>(&self, a: impl Into<Operand<'a>>, modulus: &Modulus) -> Result<Residues, Error> {
+    pub fn new<'a>(
+        device: &Engine<Device<'_>>,
+        a: impl Into<Operand<'a>>,
+        modulus: &Modulus,
+    ) -> Result<Self, Error> {
         let a = a.into();
         let is_odd = modulus.value()[0] & 1 == 1 && modulus.bits() > 1 && modulus.bits() <= KERNEL_MAX_BITS;
-        let gpus = self.engine.backends.cuda.as_ref().filter(|_| is_odd);
+        let gpus = device.place.home.backends().cuda.as_ref().filter(|_| is_odd);
         let count = a.len().unwrap_or(1);
         let form = gpus.and_then(|cuda| cuda.montgomery_form(modulus.bits(), count));
         let form = form.map_or(Form::Plain, Form::Montgomery);
         let values = match form {
-            Form::Plain => self.reduce(a, modulus)?,
+            Form::Plain => device.reduce(a, modulus)?,
             Form::Montgomery(form) => {
                 let square = power_of_two_modulo(2 * form.radix_bits(), modulus);
                 // Longer numbers are reduced by the kernels.
                 let square = Operand::Shared { bits: modulus.bits(), value: &square };
-                self.montgomery_product(form, a, square, modulus)?
+                device.montgomery_product(form, a, square, modulus)?
             }
         };
-        Ok(Residues { values, modulus: modulus.clone(), form })
+        Ok(Self { values, modulus: modulus.clone(), form })
     }
+}
 
-    /// The residues as numbers below the modulus.
-    pub fn numbers(&self, a: &Residues) -> Result<Resident, Error> {
-        match a.form {
-            Form::Plain => Ok(a.values.clone()),
-            Form::Montgomery(form) => {
-                let one = Operand::Shared { bits: 1, value: &[1] };
-                self.montgomery_product(form, (&a.values).into(), one, &a.modulus)
-            }
-        }
-    }
-
-    /// `a b`.
-    pub fn mul_residues(&self, a: &Residues, b: &Residues) -> Result<Residues, Error> {
-        a.check(b)?;
-        if a.len() != b.len() {
-            return Err(Error::LengthMismatch { what: "b", expected: a.len(), found: b.len() });
-        }
-        Ok(a.with(match a.form {
-            Form::Plain => self.mul_mod(&a.values, &b.values, &a.modulus)?,
-            Form::Montgomery(form) => {
-                self.montgomery_product(form, (&a.values).into(), (&b.values).into(), &a.modulus)?
-            }
-        }))
-    }
-
-    /// `a^2`.
-    pub fn square_residues(&self, a: &Residues) -> Result<Residues, Error> {
-        self.mul_residues(a, a)
-    }
-
-    /// `a + b`.
-    pub fn add_residues(&self, a: &Residues, b: &Residues) -> Result<Residues, Error> {
-        a.check(b)?;
-        let sum = self.add(&a.values, &b.values)?;
-        let modulus = Operand::Shared { bits: a.modulus.bits(), value: a.modulus.value() };
-        let reduced = self.sub(&sum, modulus)?;
-        let is_reduced = self.less(&sum, modulus)?;
-        Ok(a.with(self.select(&is_reduced, &sum, &reduced)?.narrowed(a.modulus.bits())))
-    }
-
-    /// `a - b`.
-    pub fn sub_residues(&self, a: &Residues, b: &Residues) -> Result<Residues, Error> {
-        a.check(b)?;
-        let difference = self.sub(&a.values, &b.values)?;
-        let modulus = Operand::Shared { bits: a.modulus.bits(), value: a.modulus.value() };
-        let raised = self.sub(&self.add(&a.values, modulus)?, &b.values)?;
-        let is_negative = self.less(&a.values, &b.values)?;
-        Ok(a.with(self.select(&is_negative, &raised, &difference)?.narrowed(a.modulus.bits())))
-    }
-
+impl Engine<Device<'_>> {
     fn montgomery_product(
         &self,
         form: MontgomeryForm,
@@ -161,13 +173,13 @@ impl OnDevice<'_> {
         b: Operand<'_>,
         modulus: &Modulus,
     ) -> Result<Resident, Error> {
-        let cuda = self.engine.backends.cuda.as_ref();
+        let cuda = self.place.home.backends().cuda.as_ref();
         let cuda = cuda.ok_or_else(|| Error::Unavailable("residues of another engine".to_owned()))?;
-        let Near { a, b, .. } = self.engine.backends.near(a, OnHost::Given(b), None)?;
+        let ([a, b], _) = self.place.home.backends().near([a, b], None)?;
         let product = cuda.montgomery_product(form, a.operand(), b.operand(), modulus);
         product
             .map(|(answers, seconds)| {
-                self.engine.backends.add_kernel_seconds(seconds);
+                self.place.home.backends().add_kernel_seconds(seconds);
                 answers
             })
             .map_err(Error::from)

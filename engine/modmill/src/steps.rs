@@ -1,33 +1,22 @@
 //! Small steps between products: sums, differences, shifts, comparisons, choices, items by index.
 //!
 //! On the host they are done on all threads. They are here so that a chain of operations on a device
-//! ([`OnDevice`](crate::OnDevice)) needs no trip home. Their time depends on declared widths alone.
+//! ([`Engine::on_device`]) needs no trip home. Their time depends on declared widths alone.
 
 use crate::Engine;
-use crate::on_device::OnDevice;
 use crate::on_host::OnHost;
-use modmill_core::{Batch, Error, Operand, Resident, Step, StepKind};
-use rayon::prelude::*;
+use crate::operation::Operation;
+use crate::place::Place;
+use modmill_core::{Answers, Call, Error, Operand, Step, StepKind};
 
-/// Limbs of answers that one thread computes, at least.
-const GRAIN: usize = 1 << 14;
-
-/// Defines a step of the engine and the same step of [`OnDevice`].
+/// Defines the steps of an engine at every place.
 macro_rules! steps {
     ($($(#[$doc:meta])* $name:ident($($operand:ident),+ $(; $argument:ident: $type:ty)?) = $step:expr;)+) => {
-        impl Engine {
+        impl<P: Place> Engine<P> {
             $($(#[$doc])*
-            pub fn $name<'a>(&self, $($operand: impl Into<Operand<'a>>),+ $(, $argument: $type)?) -> Result<Batch, Error> {
+            pub fn $name<'a>(&self, $($operand: impl Into<Operand<'a>>),+ $(, $argument: $type)?) -> Result<P::Numbers, Error> {
                 $(let $operand = $operand.into();)+
-                self.step(&$step)
-            })+
-        }
-
-        impl OnDevice<'_> {
-            $(#[doc = concat!("[`Engine::", stringify!($name), "`] with the answers on a device.")]
-            pub fn $name<'a>(&self, $($operand: impl Into<Operand<'a>>),+ $(, $argument: $type)?) -> Result<Resident, Error> {
-                $(let $operand = $operand.into();)+
-                self.engine.step_resident(&$step)
+                P::answer(self, &$step)
             })+
         }
     };
@@ -143,45 +132,18 @@ steps! {
     gather(a; indices: &'a [usize]) = Step::one(StepKind::Gather(indices), a);
 }
 
-impl Engine {
-    /// A step with the answers on the host. A device that holds an operand computes it, unless it fails.
-    fn step(&self, step: &Step<'_>) -> Result<Batch, Error> {
-        let is_resident = step.operands().iter().any(|operand| operand.resident().is_some());
-        match is_resident {
-            true => self.step_resident(step)?.download(),
-            false => self.step_on_host(step),
-        }
-    }
-
-    fn step_resident(&self, step: &Step<'_>) -> Result<Resident, Error> {
-        step.count()?;
-        let near = self.backends.near_three(step.operands())?;
+impl Operation for Step<'_> {
+    /// A device that holds an operand computes a step, unless it fails.
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
+        answers.check(self.bits(), self.count()?)?;
+        let (near, _) = engine.backends().near(self.operands(), None)?;
         let [a, b, flags] = near.each_ref().map(OnHost::operand);
-        let near = Step { a, b, flags, ..*step };
+        let step = Step { a, b, flags, ..*self };
         // Items that are gathered on the host need no device.
-        let is_gathered = matches!(step.kind, StepKind::Gather(_)) && near.a.resident().is_none();
-        if let (Some(cuda), false) = (&self.backends.cuda, is_gathered)
-            && let Some(answers) = self.backends.step_outcome(cuda.step(&near))?
-        {
-            return Ok(answers);
+        let is_gathered = matches!(step.kind, StepKind::Gather(_)) && a.resident().is_none();
+        if is_gathered && answers.is_device() {
+            return engine.backends().put(engine.on_host(&step), answers);
         }
-        let [a, b, flags] = near.operands().map(OnHost::of);
-        let (a, b, flags) = (a?, b?, flags?);
-        let step = Step { kind: step.kind, a: a.operand(), b: b.operand(), flags: flags.operand() };
-        self.upload_answers(self.step_on_host(&step)?)
-    }
-
-    fn step_on_host(&self, step: &Step<'_>) -> Result<Batch, Error> {
-        let mut answers = Batch::try_zeros(step.bits(), step.count()?)?;
-        let stride = answers.stride().max(1);
-        let compute = |(item, out): (usize, &mut [u64])| step.compute(item, out);
-        match answers.as_limbs().len() <= GRAIN {
-            true => answers.as_limbs_mut().chunks_mut(stride).enumerate().for_each(compute),
-            false => self.install(|| {
-                let rows = answers.as_limbs_mut().par_chunks_mut(stride).enumerate();
-                rows.with_min_len(GRAIN / stride + 1).for_each(compute);
-            }),
-        }
-        Ok(answers)
+        engine.backends().compute(Call::Step(&step), answers)
     }
 }

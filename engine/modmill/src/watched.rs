@@ -1,6 +1,6 @@
 //! Engines whose calls can be watched and stopped.
 
-use crate::Engine;
+use crate::engine::{Engine, Host};
 use modmill_core::{Batch, Error, Watch, watched};
 use modmill_cpu::out_of_memory::returned;
 use rayon::prelude::*;
@@ -31,39 +31,20 @@ impl Engine {
     ///
     /// watch.stop(); // from another thread, as a rule
     /// assert_eq!(watched.pow(&numbers, &numbers, &modulus), Err(Error::Interrupted));
-    /// assert!(engine.pow(&numbers, &numbers, &modulus).is_ok());
+    /// assert!(watched.watched_by(None).pow(&numbers, &numbers, &modulus).is_ok());
     /// # Ok::<(), Error>(())
     /// ```
+    ///
+    /// With `None` nobody watches: for short steps of a long call, so that only the long ones are counted.
     #[must_use]
-    pub fn watched_by(&self, watch: &Arc<Watch>) -> Self {
-        Self { backends: Arc::clone(&self.backends), watch: Some(Arc::clone(watch)) }
-    }
-
-    /// This engine with calls that nobody watches: for short steps of a long call, so that only the long ones
-    /// are counted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use modmill::{Batch, Engine, Modulus, Watch};
-    /// use std::sync::Arc;
-    ///
-    /// let watch = Arc::new(Watch::new());
-    /// let watched = Engine::new()?.watched_by(&watch);
-    /// let (numbers, modulus) = (Batch::from_hex(["2", "3", "5"])?, Modulus::from_hex("65")?);
-    /// let squares = watched.unwatched().square_mod(&numbers, &modulus)?;
-    /// watched.pow(&squares, &numbers, &modulus)?;
-    /// assert_eq!(watch.done(), 3);
-    /// # Ok::<(), modmill::Error>(())
-    /// ```
-    #[must_use]
-    pub fn unwatched(&self) -> Self {
-        Self { backends: Arc::clone(&self.backends), watch: None }
+    pub fn watched_by<'w>(&self, watch: impl Into<Option<&'w Arc<Watch>>>) -> Self {
+        let watch = watch.into().map(Arc::clone);
+        Self { place: Host { backends: Arc::clone(&self.place.backends), watch } }
     }
 
     /// Whether the calls of this engine were asked to stop.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.watch.as_deref().is_some_and(Watch::is_stopped)
+        self.watch().is_some_and(Watch::is_stopped)
     }
 
     /// The answers of `count` items, computed one by one on the engine's threads.
@@ -72,7 +53,7 @@ impl Engine {
         count: usize,
         compute: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let watch = self.watch.as_deref();
+        let watch = self.watch();
         let item = |item: usize| watched(watch, 1, || compute(item)).ok_or(Error::Interrupted);
         returned(|| self.install(|| (0..count).into_par_iter().map(item).collect()))
     }
@@ -87,7 +68,7 @@ impl Engine {
         compute: impl Fn(&mut S, usize, &mut [u64]) + Sync,
     ) -> Result<Batch, Error> {
         let mut answers = Batch::try_zeros(bits, count)?;
-        let (watch, stride) = (self.watch.as_deref(), answers.stride().max(1));
+        let (watch, stride) = (self.watch(), answers.stride().max(1));
         returned(|| {
             self.install(|| {
                 let rows = answers.as_limbs_mut().par_chunks_mut(stride).enumerate();

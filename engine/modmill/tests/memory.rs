@@ -1,7 +1,7 @@
 //! Memory that runs out is an error of the call. One test, because the limit is that of the process.
 #![cfg(target_os = "linux")]
 
-use modmill::{Backend, Batch, Engine, Error, Modulus};
+use modmill::{Backend, Batch, Engine, Error, ModularSums, Modulus};
 use modmill_testing::memory;
 
 #[test]
@@ -11,7 +11,7 @@ fn memory_that_runs_out_is_an_error_of_the_call() {
     let modulus = Modulus::new(&odd).unwrap();
     odd.resize(1 << 14, u64::MAX);
     let long = Modulus::new(&odd).unwrap();
-    let modular = engine.modular_sums(&long, 255).unwrap();
+    let modular = ModularSums::new(&engine, &long, 255).unwrap();
     memory::leave(512 << 20);
 
     let large = Batch::zeros(64, 40 << 20);

@@ -3,7 +3,9 @@
 //! Seconds of samples on a busy machine: large leaks show, small ones do not. `modmill selftest`
 //! and a quiet machine can look longer with the same code.
 
-use modmill::{BitVectors, Engine, Isa, Modulus, Operand, Placement, ResidueModuli, SeededRows};
+use modmill::{
+    BitVectors, Engine, Isa, Modulus, Operand, Placement, Public, ResidueMatrix, ResidueModuli, SeededRows,
+};
 use modmill_testing::rng::Rng;
 use modmill_testing::timing::{self, Class, TimingReport};
 use std::sync::Mutex;
@@ -106,7 +108,7 @@ fn rows_of_a_matrix_are_selected_in_the_same_time() {
     let engine = portable();
     let moduli = ResidueModuli::largest(4).unwrap();
     let rows = SeededRows::new(&moduli, 256, 16, [1; 32]).unwrap();
-    let matrix = engine.residue_matrix(rows, Placement::Held).unwrap();
+    let matrix = ResidueMatrix::new(&engine, rows, Placement::Held).unwrap();
     let bits = |class, rng: &mut Rng| {
         let fill = |words: &mut [u32]| -> Result<(), modmill::Error> {
             words.iter_mut().for_each(|word| *word = rng.word() as u32);
@@ -139,7 +141,7 @@ fn the_measurement_sees_an_exponentiation_that_leaks() {
         digits
     };
     let report = timing::measure(DURATION, &mut |_| {}, exponent, |exponent| {
-        engine.pow_vartime(base, Operand::Shared { bits: BITS, value: exponent }, &modulus)
+        engine.pow(base, Public(Operand::Shared { bits: BITS, value: exponent }), &modulus)
     });
     println!("{report:?}");
     assert!(!report.passed() && report.t < 0.0, "sparse exponents are faster, but {report:?}");

@@ -2,7 +2,7 @@
 
 use crate::{Sieve, random};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Error, Modulus};
+use modmill::{Batch, Engine, Error, Modulus, primality};
 
 /// The number of candidates that are tested together.
 const CANDIDATES: usize = 64;
@@ -50,8 +50,8 @@ pub fn find_drawn(
         }
     }
     for round in 0..rounds(bits) {
-        let bases = engine.random_bits(bits, candidates.len())?;
-        let passed = engine.miller_rabin(&candidates, &bases)?;
+        let bases = modmill::random::bits(engine, bits, candidates.len())?;
+        let passed = primality::miller_rabin(engine, &candidates, &bases)?;
         let survivors: Vec<usize> = (0..candidates.len()).filter(|&index| passed[index]).collect();
         if survivors.is_empty() {
             return Ok(Vec::new());
@@ -74,8 +74,8 @@ pub fn is_probable_prime(engine: &Engine, number: &Modulus, rounds: usize) -> Re
     for round in 0..rounds {
         candidates.get_mut(round).copy_from_slice(number.value());
     }
-    let bases = engine.random_bits(number.bits(), rounds)?;
-    Ok(engine.miller_rabin(&candidates, &bases)?.iter().all(|&passed| passed))
+    let bases = modmill::random::bits(engine, number.bits(), rounds)?;
+    Ok(primality::miller_rabin(engine, &candidates, &bases)?.iter().all(|&passed| passed))
 }
 
 /// Whether a number of at most `bits` bits is at least `sqrt(2) 2^(bits - 1)`: its square has `2 bits` bits.

@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets. They are here so that plain `cargo test` runs them too.
 
 use crate::oracle;
-use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, hex};
+use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, Public, hex};
 use modmill_rsa::{AnyKey, PrivateKey, PublicKey, Sizes};
 use num_bigint::BigUint;
 use std::sync::OnceLock;
@@ -88,7 +88,7 @@ pub fn pow(data: &[u8]) {
         let path = engine.paths();
         for found in [
             engine.pow(&bases.0, &exponents.0, &moduli.0),
-            engine.pow_vartime(&bases.0, &exponents.0, &moduli.0),
+            engine.pow(&bases.0, Public(&exponents.0), &moduli.0),
             engine.multi_pow(&[(&bases.0).into()], &[(&exponents.0).into()], &moduli.0),
         ] {
             let (answers, failed) = match found {
@@ -119,7 +119,7 @@ fn fixed_base(engine: &Engine, bases: &Batch, exponents: &Batch, moduli: &Batch)
     let fixed = engine.fixed_base(bases.shared(0), &modulus, exponents.bits()).expect("it is one number");
     let path = engine.paths();
     assert_eq!(engine.pow_fixed_base(&fixed, exponents), powers, "{path:?}");
-    assert_eq!(engine.pow_fixed_base_vartime(&fixed, exponents), powers, "{path:?}");
+    assert_eq!(engine.pow_fixed_base(&fixed, Public(exponents)), powers, "{path:?}");
 }
 
 /// An engine for each path of this machine, one thread each.

@@ -7,7 +7,8 @@
 //! same time.
 
 use crate::rng::Rng;
-use modmill::{Blocks, CrtJob, CrtKey, PerItem};
+use modmill::Request;
+use modmill::hazmat::{Blocks, CrtJob, CrtKey, PerItem};
 use modmill_cuda::{Cuda, Error};
 use num_bigint::BigUint;
 use std::ops::Range;
@@ -155,7 +156,7 @@ pub fn measure(
                 public_exponent: &[65_537],
             };
             let none = || Error::NoKernel { name: "for keys of this length".to_owned() };
-            let plan = cuda.plan_crt(&job).ok_or_else(none)?;
+            let plan = cuda.plan_crt(&Request::of_crt(&job)).ok_or_else(none)?;
             let seconds = cuda.crt_pow(&plan, &job, &mut blocks)?;
             // The first round warms up.
             if round > 0 {

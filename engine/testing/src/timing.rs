@@ -10,7 +10,7 @@
 //! A measurement can show a leak. A measurement without a leak is evidence, not proof.
 
 use crate::rng::Rng;
-use modmill::{Batch, Engine, Modulus, Op};
+use modmill::{Batch, Engine, Modulus, Op, Request, primality};
 use num_bigint::BigUint;
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -164,7 +164,8 @@ pub fn welch_inv(
     candidate.set_bit(0, true);
     let is_prime = |number: &BigUint| {
         let candidates = crate::oracle::batch(std::slice::from_ref(number));
-        engine.is_probable_prime(&candidates, &[2, 3, 5, 7, 11]).is_ok_and(|verdicts| verdicts == [true])
+        primality::is_probable_prime(engine, &candidates, &[2, 3, 5, 7, 11])
+            .is_ok_and(|verdicts| verdicts == [true])
     };
     while !is_prime(&candidate) {
         candidate += 2u8;
@@ -192,7 +193,7 @@ impl Setting {
         modulus.set_bit(0, true);
         let modulus = Modulus::new(&modulus.to_u64_digits()).expect("an odd number is a modulus");
         // Enough items to fill the lanes of every kernel.
-        Self { modulus, bits, lanes: engine.explain(op, bits, 8).map_or(1, |plan| plan.lanes) }
+        Self { modulus, bits, lanes: engine.plan(&Request::new(op, bits, 8)).map_or(1, |plan| plan.lanes) }
     }
 
     fn random(&self, rng: &mut Rng) -> Batch {

@@ -11,7 +11,7 @@
 //! m or k. [`Paillier::randomize`] hides that.
 
 use crate::{Ciphertexts, Error, Integers, Masks, Paillier};
-use modmill::{Batch, Operand};
+use modmill::{Batch, Operand, Public};
 
 impl Paillier<'_> {
     /// Encryptions of the sums `a + b` modulo n.
@@ -78,7 +78,7 @@ impl Paillier<'_> {
             true => Operand::from(integers.magnitudes()),
             false => integers.magnitudes().shared(0),
         };
-        let powers = self.engine.pow_vartime(&bases, exponents, a.key().square())?;
+        let powers = self.engine.pow(&bases, Public(exponents), a.key().square())?;
         Ok(Ciphertexts::trusted(a.key(), powers))
     }
 
@@ -94,7 +94,7 @@ impl Paillier<'_> {
         a.expect_len("the weights", weights.len())?;
         self.check_integers(a, weights)?;
         let (bases, square) = (self.turned(a, weights)?, a.key().square());
-        let product = self.engine.product_of_powers_vartime(&bases, weights.magnitudes(), square)?;
+        let product = self.engine.product_of_powers(&bases, Public(weights.magnitudes()), square)?;
         Ok(Ciphertexts::trusted(a.key(), product))
     }
 

@@ -1,6 +1,6 @@
 //! Columns of ciphertexts.
 
-use crate::rows::{CHUNK, resized};
+use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
 use modmill::{Batch, number};
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ impl Ciphertexts {
     /// with it.
     pub fn new(key: &PublicKey, values: &Batch) -> Result<Self, Error> {
         check(key, values, 0)?;
-        Ok(Self::trusted(key, resized(values, key.square().bits())?))
+        Ok(Self::trusted(key, values.resized(key.square().bits())?))
     }
 
     /// [`Ciphertexts::new`] of numbers that are given away: they are not copied if they take as many limbs as

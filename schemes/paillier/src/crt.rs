@@ -1,9 +1,8 @@
 //! The Chinese remainder theorem by Garner's step, for a batch.
 
-use crate::chain::Chain;
 use crate::rows::shared;
-use modmill::Modulus;
 use modmill::number::{self, Number};
+use modmill::{Engine, Holds, Modulus};
 
 /// Two coprime moduli p and q with the constants of `x = b + q ((a - b) q^-1 mod p)`, the number below `p q`
 /// that is a modulo p and b modulo q.
@@ -31,18 +30,18 @@ impl Garner {
 
     /// Joins residues `a` modulo p and `b` modulo q to numbers below `p q`, whose declared width may be
     /// greater. The time depends on lengths alone.
-    pub(crate) fn join<C: Chain>(
+    pub(crate) fn join<P: Holds>(
         &self,
-        chain: &C,
-        a: &C::Numbers,
-        b: &C::Numbers,
-    ) -> Result<C::Numbers, modmill::Error> {
+        at: &Engine<P>,
+        a: &P::Numbers,
+        b: &P::Numbers,
+    ) -> Result<P::Numbers, modmill::Error> {
         // a < p and b < q <= p 2^s, so that the difference is positive.
-        let lifted = chain.add(C::of(a), shared(&self.lift))?;
-        let difference = chain.sub(C::of(&lifted), C::of(b))?;
-        let quotient = chain.mul_mod(C::of(&difference), shared(&self.coefficient), &self.p)?;
+        let lifted = at.add(P::operand(a), shared(&self.lift))?;
+        let difference = at.sub(P::operand(&lifted), P::operand(b))?;
+        let quotient = at.mul_mod(P::operand(&difference), shared(&self.coefficient), &self.p)?;
         // The quotient is below p, so that its product with q is below p q.
-        let products = chain.mul_mod(C::of(&quotient), shared(&self.q), &self.product)?;
-        Ok(C::narrowed(chain.add(C::of(&products), C::of(b))?, self.product.bits()))
+        let products = at.mul_mod(P::operand(&quotient), shared(&self.q), &self.product)?;
+        Ok(P::narrowed(at.add(P::operand(&products), P::operand(b))?, self.product.bits()))
     }
 }

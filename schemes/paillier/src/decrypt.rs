@@ -33,14 +33,14 @@
 //! bits. A wrong item makes that product wrong, but with a probability of `2^-64`, because what is left of a
 //! wrong u after the power has the order p or q. Only if the column fails are its items looked at one by one.
 
-use crate::chain::{Chain, gpu_for, is_of_device};
+use crate::gpu::{gpu_for, is_of_device};
 use crate::integers::Decoder;
 use crate::key::{Factor, Unmasking};
 use crate::lanes::{Answers, Lanes, PART, copy, in_lanes, write_rows};
 use crate::parts::{Octets, Parts};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, Operand, number};
+use modmill::{Batch, BatchView, Engine, Holds, Operand, number, random};
 use modmill_core::sync::Mutex;
 use std::ops::Range;
 
@@ -70,17 +70,17 @@ pub(crate) enum Stage {
 }
 
 /// An observer of intermediate results. It may change them: the tests inject faults this way.
-pub(crate) trait Witness<C: Chain> {
+pub(crate) trait Witness<P: Holds> {
     /// The ciphertexts that a power takes instead of the right ones.
     fn bases(&mut self, _ciphertexts: BatchView<'_>) -> Option<Batch> {
         None
     }
 
-    fn see(&mut self, _stage: Stage, _chain: &C, _numbers: &mut C::Numbers) {}
+    fn see(&mut self, _stage: Stage, _at: &Engine<P>, _numbers: &mut P::Numbers) {}
 }
 
 /// A witness that looks at nothing.
-impl<C: Chain> Witness<C> for () {}
+impl<P: Holds> Witness<P> for () {}
 
 impl Paillier<'_> {
     /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a
@@ -183,29 +183,29 @@ impl Paillier<'_> {
         Ok(plaintexts)
     }
 
-    pub(crate) fn decrypt_seen<C: Chain>(
+    pub(crate) fn decrypt_seen<P: Holds>(
         &self,
-        chain: &C,
+        at: &Engine<P>,
         key: &PrivateKey,
         ciphertexts: &Ciphertexts,
-        witness: &mut impl Witness<C>,
+        witness: &mut impl Witness<P>,
     ) -> Result<Batch, Error> {
         key.public_key().expect("the column", ciphertexts.key())?;
-        with_unmaskings(key, |unmaskings| self.decrypt_with(chain, key, unmaskings, ciphertexts, witness))
+        with_unmaskings(key, |unmaskings| self.decrypt_with(at, key, unmaskings, ciphertexts, witness))
     }
 
     /// Decrypts a column with one exponent for each prime, a part after the other.
-    fn decrypt_with<C: Chain>(
+    fn decrypt_with<P: Holds>(
         &self,
-        chain: &C,
+        at: &Engine<P>,
         key: &PrivateKey,
         unmaskings: [&Unmasking; 2],
         ciphertexts: &Ciphertexts,
-        witness: &mut impl Witness<C>,
+        witness: &mut impl Witness<P>,
     ) -> Result<Batch, Error> {
         let values = ciphertexts.values();
         if values.len() <= PART {
-            let (plaintexts, verdicts) = self.decrypt_part(chain, key, unmaskings, values.view(), witness)?;
+            let (plaintexts, verdicts) = self.decrypt_part(at, key, unmaskings, values.view(), witness)?;
             refuse(&verdicts)?;
             return Ok(plaintexts);
         }
@@ -214,7 +214,7 @@ impl Paillier<'_> {
         let length = PART * plaintexts.stride();
         for (index, rows) in plaintexts.as_limbs_mut().chunks_mut(length).enumerate() {
             let items = index * PART..values.len().min((index + 1) * PART);
-            let (part, some) = self.decrypt_part(chain, key, unmaskings, values.slice(items), witness)?;
+            let (part, some) = self.decrypt_part(at, key, unmaskings, values.slice(items), witness)?;
             rows.copy_from_slice(part.as_limbs());
             verdicts.extend(some);
         }
@@ -224,9 +224,9 @@ impl Paillier<'_> {
 
     /// Decrypts a column on a GPU, two parts at a time: while the GPU computes the powers of one, the other
     /// is checked and copied.
-    pub(crate) fn decrypt_in_lanes<C: Chain + Sync, T: Send>(
+    pub(crate) fn decrypt_in_lanes<P: Holds + Sync, T: Send>(
         &self,
-        chain: &C,
+        at: &Engine<P>,
         key: &PrivateKey,
         ciphertexts: &impl Parts,
         Answers { rows, width }: Answers<'_, T>,
@@ -239,7 +239,7 @@ impl Paillier<'_> {
                 let values = engine.install(|| ciphertexts.part(items.clone()))?;
                 let paillier = Paillier::new(engine);
                 let (plaintexts, some) =
-                    paillier.decrypt_part(chain, key, unmaskings, values.view(), &mut ())?;
+                    paillier.decrypt_part(at, key, unmaskings, values.view(), &mut ())?;
                 verdicts.lock()[items].copy_from_slice(&some);
                 // Wrong plaintexts are not looked at: the whole column is refused.
                 Ok(some.iter().all(|&is_right| is_right).then_some(plaintexts))
@@ -250,53 +250,53 @@ impl Paillier<'_> {
     }
 
     /// The plaintexts of some ciphertexts, and whether each is right.
-    fn decrypt_part<C: Chain>(
+    fn decrypt_part<P: Holds>(
         &self,
-        chain: &C,
+        at: &Engine<P>,
         key: &PrivateKey,
         [modulo_p, modulo_q]: [&Unmasking; 2],
         values: BatchView<'_>,
-        witness: &mut impl Witness<C>,
+        witness: &mut impl Witness<P>,
     ) -> Result<(Batch, Vec<bool>), Error> {
-        let (x, a) = self.half(chain, [key.p(), key.q()], modulo_p, values, witness)?;
-        let (y, b) = self.half(chain, [key.q(), key.p()], modulo_q, values, witness)?;
-        let mut plaintexts = key.plain().join(chain, &a, &b)?;
-        witness.see(Stage::Plaintexts, chain, &mut plaintexts);
+        let (x, a) = self.half(at, [key.p(), key.q()], modulo_p, values, witness)?;
+        let (y, b) = self.half(at, [key.q(), key.p()], modulo_q, values, witness)?;
+        let mut plaintexts = key.plain().join(at, &a, &b)?;
+        witness.see(Stage::Plaintexts, at, &mut plaintexts);
         self.tell("plaintexts from their halves");
         let [p, q] = [(key.p(), modulo_p, &x), (key.q(), modulo_q, &y)].map(|(factor, unmasking, powers)| {
-            let products = chain.mul_mod(C::of(&plaintexts), shared(&unmasking.check), &factor.square)?;
-            let sums = chain.add(C::of(&products), C::of(powers))?;
-            let rests = chain.reduce(C::of(&sums), &factor.square)?;
-            C::to_host(chain.equal(C::of(&rests), shared(&[1]))?, 1)
+            let products = at.mul_mod(P::operand(&plaintexts), shared(&unmasking.check), &factor.square)?;
+            let sums = at.add(P::operand(&products), P::operand(powers))?;
+            let rests = at.reduce(P::operand(&sums), &factor.square)?;
+            P::to_host(at.equal(P::operand(&rests), shared(&[1]))?, 1)
         });
         let (p, q) = (p?, q?);
         let verdicts = p.as_limbs().iter().zip(q.as_limbs()).map(|(p, q)| p & q == 1).collect();
         self.tell("check");
-        let plaintexts = C::to_host(plaintexts, key.bits())?;
+        let plaintexts = P::to_host(plaintexts, key.bits())?;
         self.tell("plaintexts to the host");
         Ok((plaintexts, verdicts))
     }
 
     /// The powers of one prime, the first of two, and the plaintexts modulo that prime. A power that is zero
     /// after a fault becomes a number of all ones, which the check refuses like any other.
-    fn half<C: Chain>(
+    fn half<P: Holds>(
         &self,
-        chain: &C,
+        at: &Engine<P>,
         [factor, other]: [&Factor; 2],
         unmasking: &Unmasking,
         values: BatchView<'_>,
-        witness: &mut impl Witness<C>,
-    ) -> Result<(C::Numbers, C::Numbers), Error> {
+        witness: &mut impl Witness<P>,
+    ) -> Result<(P::Numbers, P::Numbers), Error> {
         let changed = witness.bases(values);
         let bases = changed.as_ref().map_or(Operand::from(values), Operand::from);
-        let mut powers = chain.pow(bases, exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
-        witness.see(Stage::Powers, chain, &mut powers);
+        let mut powers = at.pow(bases, exponent(&unmasking.exponent, unmasking.bits), &factor.square)?;
+        witness.see(Stage::Powers, at, &mut powers);
         self.tell("powers modulo a square");
-        let multiples = chain.sub(C::of(&powers), shared(&[1]))?;
-        let mut quotients = chain.mul_mod(C::of(&multiples), shared(&factor.inverse), &other.square)?;
-        witness.see(Stage::Quotients, chain, &mut quotients);
-        let mut halves = chain.mul_mod(C::of(&quotients), shared(&unmasking.scale), &factor.prime)?;
-        witness.see(Stage::Halves, chain, &mut halves);
+        let multiples = at.sub(P::operand(&powers), shared(&[1]))?;
+        let mut quotients = at.mul_mod(P::operand(&multiples), shared(&factor.inverse), &other.square)?;
+        witness.see(Stage::Quotients, at, &mut quotients);
+        let mut halves = at.mul_mod(P::operand(&quotients), shared(&unmasking.scale), &factor.prime)?;
+        witness.see(Stage::Halves, at, &mut halves);
         self.tell("plaintexts modulo a prime");
         Ok((powers, halves))
     }
@@ -317,7 +317,7 @@ impl Paillier<'_> {
     /// The product of all numbers, each to a random power.
     fn joined(&self, key: &PrivateKey, rests: &Batch) -> Result<Batch, Error> {
         let square = key.public_key().square();
-        let exponents = self.engine.random_bits(CHECK_BITS, rests.len())?;
+        let exponents = random::bits(self.engine, CHECK_BITS, rests.len())?;
         Ok(self.engine.product_of_powers(rests, &exponents, square)?)
     }
 

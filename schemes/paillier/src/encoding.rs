@@ -290,7 +290,7 @@ fn below_n(key: &PublicKey, numbers: &Batch) -> Result<Batch, Error> {
     };
     match numbers.iter().position(|number| !is_below(number)) {
         Some(index) => Err(Error::OutOfRange { what: "the encodings", index, range: "below n" }),
-        None => Ok(crate::rows::resized(numbers, key.bits())?),
+        None => Ok(numbers.resized(key.bits())?),
     }
 }
 

@@ -6,12 +6,12 @@
 //! the encoding of a negative number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the
 //! second summand is one number for a column.
 
-use crate::chain::{Chain, gpu_for, is_of_device};
+use crate::gpu::{gpu_for, is_of_device};
 use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
 use crate::parts::{Parts, write_octets};
-use crate::rows::{resized, shared};
+use crate::rows::shared;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, OnDevice, try_vector};
+use modmill::{Batch, BatchView, Device, Engine, Holds, random, try_vector};
 use std::ops::Range;
 
 /// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
@@ -101,7 +101,7 @@ impl Paillier<'_> {
     }
 
     /// The GPU that encrypts `count` items with short exponents, if the key has such.
-    fn gpu_for_masks(&self, key: &PublicKey, count: usize) -> Result<Option<OnDevice<'_>>, Error> {
+    fn gpu_for_masks(&self, key: &PublicKey, count: usize) -> Result<Option<Engine<Device<'_>>>, Error> {
         match key.short_base() {
             Some(_) if count >= LEAST_ON_GPU => {
                 gpu_for(self.engine, key.square(), key.short_exponent_bits(), count)
@@ -113,12 +113,12 @@ impl Paillier<'_> {
     /// Encrypts with short exponents on a GPU: the masks do not leave it.
     fn encrypt_on(
         &self,
-        gpu: &OnDevice<'_>,
+        gpu: &Engine<Device<'_>>,
         key: &PublicKey,
         plaintexts: BatchView<'_>,
         summand: &[u64],
     ) -> Result<Batch, Error> {
-        let exponents = self.engine.random_bits(key.short_exponent_bits(), plaintexts.len())?;
+        let exponents = random::bits(self.engine, key.short_exponent_bits(), plaintexts.len())?;
         self.tell("random exponents");
         let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
         self.tell("masks");
@@ -133,7 +133,7 @@ impl Paillier<'_> {
     /// are copied.
     pub(crate) fn encrypt_in_lanes<T: Send>(
         &self,
-        gpu: &OnDevice<'_>,
+        gpu: &Engine<Device<'_>>,
         key: &PublicKey,
         plaintexts: &impl Parts,
         answers: Answers<'_, T>,
@@ -193,22 +193,22 @@ impl Paillier<'_> {
     pub fn unmasked(&self, key: &PublicKey, plaintexts: &Batch) -> Result<Ciphertexts, Error> {
         self.check_plaintexts(key, plaintexts)?;
         let powers = self.powers_of_generator(self.engine, key, plaintexts.view(), &[1])?;
-        Ok(Ciphertexts::trusted(key, resized(&powers, key.square().bits())?))
+        Ok(Ciphertexts::trusted(key, powers.resized(key.square().bits())?))
     }
 
     /// `m n + summand` for m below n: with 1 this is `(1 + n)^m mod n^2`. The sums are no longer than `n^2`.
-    pub(crate) fn powers_of_generator<C: Chain>(
+    pub(crate) fn powers_of_generator<P: Holds>(
         &self,
-        chain: &C,
+        at: &Engine<P>,
         key: &PublicKey,
         plaintexts: BatchView<'_>,
         summand: &[u64],
-    ) -> Result<C::Numbers, Error> {
+    ) -> Result<P::Numbers, Error> {
         // m n <= n^2 - n. With a shift, `PublicKey::has_room_for_shift` says that the sum is no longer than
         // n^2.
-        let products = chain.mul_mod(plaintexts.into(), key.shared_modulus(), key.square())?;
-        let powers = chain.add(C::of(&products), shared(summand))?;
-        Ok(C::narrowed(powers, key.square().bits()))
+        let products = at.mul_mod(plaintexts, key.shared_modulus(), key.square())?;
+        let powers = at.add(P::operand(&products), shared(summand))?;
+        Ok(P::narrowed(powers, key.square().bits()))
     }
 
     pub(crate) fn check_plaintexts(&self, key: &PublicKey, plaintexts: &Batch) -> Result<(), Error> {

@@ -231,7 +231,7 @@ impl EncryptedColumn {
         }
         self.room(operation, self.magnitude_bits + factors.magnitude_bits())?;
         let integers = factors.integers()?;
-        let magnitudes = crate::rows::resized(integers.magnitudes(), factors.magnitude_bits().max(1))?;
+        let magnitudes = integers.magnitudes().resized(factors.magnitude_bits().max(1))?;
         Integers::new(magnitudes, integers.signs().to_vec())
     }
 

@@ -28,7 +28,6 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
-mod chain;
 mod ciphertexts;
 mod crt;
 mod decrypt;
@@ -38,6 +37,7 @@ mod encrypted;
 mod error;
 mod file;
 mod fixed_point;
+mod gpu;
 mod integers;
 mod key;
 mod lanes;

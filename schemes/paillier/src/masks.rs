@@ -15,12 +15,11 @@
 //! `p - 1`. Here `y^p` takes every value of the subgroup once, as y takes the values 1 to `p - 1`. The same
 //! holds modulo `q^2`.
 
-use crate::chain::Chain;
 use crate::key::{Factor, Unmasking, fixed_base};
-use crate::rows::{exponent, halved, resized};
+use crate::rows::{exponent, halved};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
-use modmill::{Batch, Engine, Modulus, Operand};
+use modmill::{Batch, Holds, Host, Modulus, Operand, Public, random};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -64,7 +63,7 @@ impl Paillier<'_> {
     pub fn masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
         match key.short_base() {
             Some(_) => {
-                let exponents = self.engine.random_bits(key.short_exponent_bits(), count)?;
+                let exponents = random::bits(self.engine, key.short_exponent_bits(), count)?;
                 self.tell("random exponents");
                 let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
                 self.tell("masks");
@@ -76,7 +75,7 @@ impl Paillier<'_> {
 
     /// Makes `count` masks `r^n mod n^2`, whatever the key.
     pub fn full_masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
-        self.full_masks_with(key, &self.engine.random_nonzero_below(key.modulus(), count)?)
+        self.full_masks_with(key, &random::nonzero_below(self.engine, key.modulus(), count)?)
     }
 
     /// The masks `r^n mod n^2` of given numbers r, which are from 1 to `n - 1`. Whoever encrypts has to draw
@@ -84,7 +83,7 @@ impl Paillier<'_> {
     pub fn full_masks_with(&self, key: &PublicKey, r: &Batch) -> Result<Masks, Error> {
         self.check_units("r", r, key.modulus().value(), "from 1 to n - 1")?;
         // The exponent is public. The time does not depend on r.
-        let values = self.engine.pow_vartime(r, key.shared_modulus(), key.square())?;
+        let values = self.engine.pow(r, Public(key.shared_modulus()), key.square())?;
         Ok(Masks { key: key.clone(), values })
     }
 
@@ -102,7 +101,7 @@ impl Paillier<'_> {
         let public = key.public_key();
         match public.short_base() {
             Some(_) => {
-                let exponents = self.engine.random_bits(public.short_exponent_bits(), count)?;
+                let exponents = random::bits(self.engine, public.short_exponent_bits(), count)?;
                 self.owner_short_masks_with(key, &exponents)
             }
             None => self.owner_full_masks(key, count),
@@ -130,8 +129,8 @@ impl Paillier<'_> {
     fn reduced_exponents(&self, exponents: &Batch, short: &Unmasking) -> Result<Batch, Error> {
         let order = halved(&short.exponent);
         // A watch counts the powers, which take the time.
-        let rests = self.engine.unwatched().reduce(exponents, &Modulus::new(&order)?)?;
-        let mut reduced = resized(&rests, short.bits)?;
+        let rests = self.engine.watched_by(None).reduce(exponents, &Modulus::new(&order)?)?;
+        let mut reduced = rests.resized(short.bits)?;
         let mut summand = Number::new(vec![0; order.len()]);
         for (index, exponent) in exponents.iter().enumerate() {
             let row = reduced.get_mut(index);
@@ -144,7 +143,8 @@ impl Paillier<'_> {
 
     /// Makes `count` masks with the distribution of `r^n` with the private key, whatever the key.
     pub fn owner_full_masks(&self, key: &PrivateKey, count: usize) -> Result<Masks, Error> {
-        let [y, z] = [key.p(), key.q()].map(|factor| self.engine.random_nonzero_below(&factor.prime, count));
+        let [y, z] =
+            [key.p(), key.q()].map(|factor| random::nonzero_below(self.engine, &factor.prime, count));
         self.owner_full_masks_with(key, &y?, &z?)
     }
 
@@ -166,7 +166,7 @@ impl Paillier<'_> {
     /// The masks with given rests modulo `p^2` and `q^2`.
     fn owner_masks_of(&self, key: &PrivateKey, modulo_p: &Batch, modulo_q: &Batch) -> Result<Masks, Error> {
         let values = key.squares().join(self.engine, modulo_p, modulo_q)?;
-        let values = Engine::to_host(values, key.public_key().square().bits())?;
+        let values = Host::to_host(values, key.public_key().square().bits())?;
         Ok(Masks { key: key.public_key().clone(), values })
     }
 
@@ -214,6 +214,6 @@ fn short_exponents(key: &PublicKey, exponents: &Batch) -> Result<Batch, Error> {
         Some(index) => {
             Err(Error::OutOfRange { what: "the exponents", index, range: "as short as the key's exponents" })
         }
-        None => Ok(resized(exponents, bits)?),
+        None => Ok(exponents.resized(bits)?),
     }
 }

@@ -1,7 +1,7 @@
 //! Small steps on the rows of batches. Their time depends on widths alone.
 
+use modmill::Operand;
 use modmill::number::{self, Number};
-use modmill::{Batch, Error, Operand};
 
 /// Items that a thread converts at a time. A thread is not worth waking for fewer.
 pub(crate) const CHUNK: usize = 1024;
@@ -14,16 +14,6 @@ pub(crate) fn shared(value: &[u64]) -> Operand<'_> {
 /// An exponent of `bits` bits that all items of a call share.
 pub(crate) fn exponent(value: &[u64], bits: usize) -> Operand<'_> {
     Operand::Shared { bits, value }
-}
-
-/// The numbers of a batch with a width of `bits` bits. Limbs that do not fit are dropped.
-pub(crate) fn resized(batch: &Batch, bits: usize) -> Result<Batch, Error> {
-    let mut resized = Batch::try_zeros(bits, batch.len())?;
-    let used = batch.stride().min(resized.stride());
-    for (index, row) in batch.iter().enumerate() {
-        resized.get_mut(index)[..used].copy_from_slice(&row[..used]);
-    }
-    Ok(resized)
 }
 
 /// Whether a number is 1. The time depends on its length alone.

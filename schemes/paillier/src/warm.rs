@@ -2,6 +2,7 @@
 
 use crate::{Error, Paillier, PrivateKey, Randomness};
 use modmill::Batch;
+use modmill::warm;
 
 impl Paillier<'_> {
     /// Compiles the kernels of GPUs for columns of `count` items and keys with an n of `bits` bits, and keeps
@@ -21,7 +22,7 @@ impl Paillier<'_> {
             return Ok(false);
         }
         let key = PrivateKey::generate(self.engine, bits, randomness)?;
-        self.engine.warm_by(|| {
+        warm::by(self.engine, || {
             let column = self.encrypt(key.public_key(), &Batch::try_zeros(64, count)?)?;
             self.sum(&self.add(&column, &column)?)?;
             self.decrypt(&key, &column)

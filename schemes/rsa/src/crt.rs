@@ -13,14 +13,15 @@
 //! ```
 //!
 //! Every step is a batch operation of the engine. A GPU computes all of them as one sequence of kernels
-//! ([`Engine::crt_pow`]). An item that fails its check on the GPU is computed again by the steps above.
+//! ([`hazmat::crt_pow`]). An item that fails its check on the GPU is computed again by the steps above.
 
 use crate::blinding::{Blinding, blinded_exponent};
 use crate::keys::Keys;
 use crate::public::public_operation;
 use crate::steps::{Operation, Outcome};
 use crate::{Error, PrivateKey, number};
-use modmill::{Batch, Blocks, CrtJob, CrtKey, Engine, Modulus, Offloaded, PerItem};
+use modmill::hazmat::{self, Blocks, CrtJob, CrtKey, Offloaded, PerItem};
+use modmill::{Batch, Engine, Modulus};
 
 /// The private operation, and how it is protected.
 pub(crate) struct Private {
@@ -32,7 +33,7 @@ pub(crate) struct Private {
 
 impl Operation<PrivateKey> for Private {
     fn on_numbers(&self, engine: &Engine, keys: &[&PrivateKey], inputs: &Batch) -> Result<Outcome, Error> {
-        let _under_way = engine.private_under_way(inputs.bits(), keys.len());
+        let _under_way = hazmat::private_under_way(engine, inputs.bits(), keys.len());
         private_operation(engine, keys, inputs, self.blinding)
     }
 
@@ -62,19 +63,19 @@ impl Operation<PrivateKey> for Private {
             public_exponent: first.public_key().exponent(),
         };
         match keys {
-            Keys::One(_) if !self.blinded_direct_reads => Ok(engine.crt_pow(&job, blocks)?),
+            Keys::One(_) if !self.blinded_direct_reads => Ok(hazmat::crt_pow(engine, &job, blocks)?),
             Keys::One(key) => {
                 let exponents = [blinded_exponent(key.p())?, blinded_exponent(key.q())?];
                 let keys = PerItem::One(parts(key, [&exponents[0], &exponents[1]]));
                 let exponent_bits = job.exponent_bits + 64;
-                Ok(engine.crt_pow(&CrtJob { keys, exponent_bits, blinded: true, ..job }, blocks)?)
+                Ok(hazmat::crt_pow(engine, &CrtJob { keys, exponent_bits, blinded: true, ..job }, blocks)?)
             }
             Keys::Each(keys) => {
                 let get = |item: usize| {
                     let key = keys[item];
                     parts(key, [&key.p().exponent, &key.q().exponent])
                 };
-                Ok(engine.crt_pow(&CrtJob { keys: PerItem::Each(&get), ..job }, blocks)?)
+                Ok(hazmat::crt_pow(engine, &CrtJob { keys: PerItem::Each(&get), ..job }, blocks)?)
             }
         }
     }

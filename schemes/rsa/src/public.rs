@@ -3,7 +3,8 @@
 use crate::keys::Keys;
 use crate::steps::{Operation, Outcome};
 use crate::{PublicKey, number};
-use modmill::{Batch, Blocks, Engine, Error, Modulus, Offloaded, Operand, PerItem, PublicJob};
+use modmill::hazmat::{self, Blocks, Offloaded, PerItem, PublicJob};
+use modmill::{Batch, Engine, Error, Modulus, Operand};
 
 /// The public operation.
 pub(crate) struct Public {
@@ -39,7 +40,7 @@ impl Operation<PublicKey> for Public {
         };
         let job =
             PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };
-        Ok(engine.public_pow(&job, blocks)?)
+        Ok(hazmat::public_pow(engine, &job, blocks)?)
     }
 }
 
@@ -50,8 +51,8 @@ pub(crate) fn public_operation(engine: &Engine, keys: &[&PublicKey], inputs: &Ba
     let first = keys.first().map_or(&[][..], |key| key.exponent());
     if keys.iter().all(|key| key.exponent() == first) {
         let exponent = Operand::Shared { bits: number::bit_length(first).max(1), value: first };
-        return engine.pow_vartime(inputs, exponent, moduli.as_slice());
+        return engine.pow(inputs, modmill::Public(exponent), moduli.as_slice());
     }
     let exponents = Batch::from_values(keys.iter().map(|key| key.exponent()));
-    engine.pow_vartime(inputs, &exponents, moduli.as_slice())
+    engine.pow(inputs, modmill::Public(&exponents), moduli.as_slice())
 }

@@ -4,7 +4,8 @@
 use crate::keys::Keys;
 use crate::rows::Kind;
 use crate::{Error, ItemError};
-use modmill::{Batch, Blocks, Engine, Offloaded};
+use modmill::hazmat::{Blocks, Offloaded};
+use modmill::{Batch, Engine};
 
 /// The answer or the error of every item, in the order of the call.
 pub type Answers<T> = Vec<Result<T, ItemError>>;

@@ -5,7 +5,8 @@ use crate::Error;
 use crate::keys::{Key, Keys};
 use crate::rows::Memory;
 use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
-use modmill::{Blocks, Engine, Offloaded};
+use modmill::Engine;
+use modmill::hazmat::{Blocks, Offloaded};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -38,8 +38,7 @@ impl<'a> Chain<'a> {
         let run = match inputs.workload.op {
             Op::SquareMod => self.cuda.square_chain(self.variant, &job, self.repeat),
             Op::MulMod => self.cuda.multiply_chain(self.variant, &job, self.repeat),
-            Op::Mul | Op::Square | Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => {
-                let op = inputs.workload.op;
+            op => {
                 return Err(Error::Unavailable(format!("there are no chains of {op}")));
             }
         };

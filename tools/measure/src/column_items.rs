@@ -3,7 +3,7 @@
 
 use crate::inputs::{Inputs, Workload, big};
 use crate::op::ColumnOp;
-use modmill::{Batch, Engine, Error, FixedBase, Modulus, Op};
+use modmill::{Batch, Engine, Error, FixedBase, Modulus, Op, Public};
 use num_bigint::BigUint;
 
 /// Numbers that a peer multiplies or adds up for one answer.
@@ -60,7 +60,7 @@ impl ColumnItems {
         let (first, second) = (&self.first, &self.second);
         match (self.workload.op, fixed) {
             (ColumnOp::PowFixedBase, Some(fixed)) => engine.pow_fixed_base(fixed, &first.b),
-            (ColumnOp::PowFixedBaseVartime, Some(fixed)) => engine.pow_fixed_base_vartime(fixed, &first.b),
+            (ColumnOp::PowFixedBaseVartime, Some(fixed)) => engine.pow_fixed_base(fixed, Public(&first.b)),
             (ColumnOp::ProductMod, _) => engine.product_mod(&first.a, &self.modulus),
             (ColumnOp::SumProducts, _) => engine.sum_products(&first.a, &first.b, &self.modulus),
             (ColumnOp::MultiPow | ColumnOp::PowFixedBase | ColumnOp::PowFixedBaseVartime, _) => {

@@ -7,7 +7,7 @@ use crate::inputs::{Inputs, Workload};
 use crate::op::{BenchOp, RsaOp};
 use crate::our_path::{Call, OurPath};
 use crate::peers::Peer;
-use modmill::{Backend, Engine, EngineBuilder, Family, Op, Plan, Request};
+use modmill::{Backend, Engine, EngineBuilder, Family, Op, Plan, Request, warm};
 use modmill_cuda::{Cuda, Device};
 use std::str::FromStr;
 
@@ -92,10 +92,10 @@ impl Engines {
     ) -> Result<Vec<(&'a Engine, Plan, bool)>, Error> {
         let request = workload.request();
         // Steady rates are measured: what has to be compiled is compiled before.
-        let chosen = self.chosen.warm(&request)?.path;
+        let chosen = warm::plan(&self.chosen, &request)?.path;
         let mut found: Vec<(&Engine, Plan, bool)> = Vec::new();
         for engine in &backend.engines {
-            let plan = engine.warm(&request)?;
+            let plan = warm::plan(engine, &request)?;
             if plan.backend() == backend.backend && found.iter().all(|(_, other, _)| other.path != plan.path)
             {
                 let is_chosen = plan.path == chosen;
@@ -219,7 +219,7 @@ impl BackendEngines {
                 let items = match op {
                     // Enough points for all multiprocessors.
                     Op::Pow | Op::PowVartime => 1 << 23,
-                    Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => 1 << 29,
+                    _ => 1 << 29,
                 } / bits;
                 return Ok(items.clamp(1, 1 << 14) * cuda.devices().count());
             }
@@ -243,11 +243,11 @@ impl BackendEngines {
             // A thread takes many groups of lanes through a table together.
             _ if matches!(bench_op, BenchOp::Column(_)) && op.is_power() => 256 * threads,
             Op::Pow | Op::PowVartime => 16 * threads,
-            Op::Inv | Op::Gcd => (1usize << 20).div_ceil(bits).min(64) * threads,
             // Some tens of milliseconds for any length.
             Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => {
                 (1usize << 22).div_ceil(bits).min(1024) * threads
             }
+            _ => (1usize << 20).div_ceil(bits).min(64) * threads,
         })
     }
 }
@@ -257,6 +257,6 @@ fn is_on_gpus(cuda: &Cuda, op: Op) -> bool {
     match op {
         Op::Mul | Op::Square => cuda.families().contains(&Family::Fft),
         Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => true,
-        Op::Inv | Op::Gcd => false,
+        _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Measurements of files: the numbers that a program reads, and the library's rate on the same numbers in
 //! memory.
 
-use crate::inputs::{Inputs, Workload};
+use crate::inputs::{Inputs, Workload, call};
 use crate::record::{Header, json_lines};
 use crate::rsa_items::SIGNATURE;
 use crate::table::{number, terminal};
@@ -45,26 +45,22 @@ impl FileInputs {
         let Inputs { a, b, moduli, .. } = &self.0;
         match self.0.workload.op {
             Op::Pow | Op::PowVartime => vec![("base", a), ("exp", b), ("mod", moduli)],
-            Op::Mul | Op::Gcd => vec![("a", a), ("b", b)],
             Op::MulMod => vec![("a", a), ("b", b), ("mod", moduli)],
             Op::Inv => vec![("a", a), ("mod", moduli)],
             Op::Square => vec![("a", a), ("b", a)],
             Op::SquareMod => vec![("a", a), ("b", a), ("mod", moduli)],
+            _ => vec![("a", a), ("b", b)],
         }
     }
 
     /// The answers of one call of the library.
     pub fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
         let Inputs { a, b, moduli, .. } = &self.0;
+        // The program's records have two factors.
         match self.0.workload.op {
-            Op::Pow => engine.pow(a, b, moduli),
-            Op::PowVartime => engine.pow_vartime(a, b, moduli),
-            Op::Mul => engine.mul(a, b),
-            Op::MulMod => engine.mul_mod(a, b, moduli),
             Op::Square => engine.mul(a, a),
             Op::SquareMod => engine.mul_mod(a, a, moduli),
-            Op::Inv => engine.inv(a, moduli),
-            Op::Gcd => engine.gcd(a, b),
+            op => call(engine, op, a.into(), b.into(), moduli.into()),
         }
     }
 
@@ -254,7 +250,7 @@ mod tests {
     #[test]
     fn fields_and_answers_belong_together() {
         let engine = Engine::builder().threads(1).build().unwrap();
-        for &op in Op::ALL {
+        for &op in Op::OF_ITEMS {
             let inputs = FileInputs::random(op, 64, 64, 3, 1);
             let fields = inputs.fields();
             let [first, .., last] = &fields[..] else { panic!("{op} has two fields or more") };

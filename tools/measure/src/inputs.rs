@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use fastrand::Rng;
-use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Request};
+use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Operand, Place, Public, Request};
 use modmill_core::Job;
 use num_bigint::BigUint;
 
@@ -76,9 +76,7 @@ impl Inputs {
                     }
                 })
             }
-            Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Inv | Op::Gcd => {
-                batch(&mut random, bits, workload.count, full)
-            }
+            _ => batch(&mut random, bits, workload.count, full),
         };
         if workload.op == Op::Inv {
             for item in 0..workload.count {
@@ -152,9 +150,7 @@ impl Inputs {
     pub(crate) fn answer_limbs(&self) -> usize {
         match self.workload.op {
             Op::Mul | Op::Square => (2 * self.workload.bits).div_ceil(64),
-            Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd => {
-                self.workload.bits.div_ceil(64)
-            }
+            _ => self.workload.bits.div_ceil(64),
         }
     }
 
@@ -162,13 +158,13 @@ impl Inputs {
     pub(crate) fn expected(&self, item: usize) -> Vec<u64> {
         let (a, b, modulus) = (big(self.a.get(item)), big(self.b.get(item)), big(self.modulus(item)));
         let answer = match self.workload.op {
-            Op::Mul => a * b,
             Op::Square => &a * &a,
             Op::MulMod => a * b % modulus,
             Op::SquareMod => &a * &a % modulus,
             Op::Inv => a.modinv(&modulus).unwrap_or_default(),
             Op::Gcd => gcd(a, b),
             Op::Pow | Op::PowVartime => a.modpow(&b, &modulus),
+            _ => a * b,
         };
         self.to_limbs(&answer)
     }
@@ -182,17 +178,33 @@ impl Inputs {
 
     /// Computes the whole batch with an engine.
     pub(crate) fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
-        let moduli = self.moduli();
-        match self.workload.op {
-            Op::Mul => engine.mul(&self.a, &self.b),
-            Op::Square => engine.square(&self.a),
-            Op::MulMod => engine.mul_mod(&self.a, &self.b, moduli),
-            Op::SquareMod => engine.square_mod(&self.a, moduli),
-            Op::Pow => engine.pow(&self.a, &self.b, moduli),
-            Op::PowVartime => engine.pow_vartime(&self.a, &self.b, moduli),
-            Op::Inv => engine.inv(&self.a, moduli),
-            Op::Gcd => engine.gcd(&self.a, &self.b),
-        }
+        self.compute_at(engine)
+    }
+
+    /// Computes the whole batch with an engine, with the answers in the engine's place.
+    fn compute_at<P: Place>(&self, engine: &Engine<P>) -> Result<P::Numbers, Error> {
+        call(engine, self.workload.op, (&self.a).into(), (&self.b).into(), self.moduli())
+    }
+}
+
+/// Calls an operation on items, with the answers in the engine's place.
+pub(crate) fn call<'a, P: Place>(
+    engine: &Engine<P>,
+    op: Op,
+    a: Operand<'a>,
+    b: Operand<'a>,
+    moduli: Moduli<'a>,
+) -> Result<P::Numbers, Error> {
+    match op {
+        Op::Mul => engine.mul(a, b),
+        Op::Square => engine.square(a),
+        Op::MulMod => engine.mul_mod(a, b, moduli),
+        Op::SquareMod => engine.square_mod(a, moduli),
+        Op::Pow => engine.pow(a, b, moduli),
+        Op::PowVartime => engine.pow(a, Public(b), moduli),
+        Op::Inv => engine.inv(a, moduli),
+        Op::Gcd => engine.gcd(a, b),
+        op => Err(Error::Unavailable(format!("{op} is not measured by items"))),
     }
 }
 
@@ -209,20 +221,7 @@ impl Inputs {
 
     /// Computes the whole batch with an engine into `answers`.
     pub(crate) fn compute_into(&self, engine: &Engine, answers: &mut Batch) -> Result<(), Error> {
-        let moduli = self.moduli();
-        match self.workload.op {
-            Op::Mul => engine.mul_into(&self.a, &self.b, answers),
-            Op::Square => engine.square_into(&self.a, answers),
-            Op::MulMod => engine.mul_mod_into(&self.a, &self.b, moduli, answers),
-            Op::SquareMod => engine.square_mod_into(&self.a, moduli, answers),
-            Op::Pow => engine.pow_into(&self.a, &self.b, moduli, answers),
-            Op::PowVartime => engine.pow_vartime_into(&self.a, &self.b, moduli, answers),
-            // These make a batch of their own.
-            Op::Inv | Op::Gcd => {
-                *answers = self.compute(engine)?;
-                Ok(())
-            }
-        }
+        self.compute_at(&engine.to(answers))
     }
 }
 
@@ -268,7 +267,7 @@ mod tests {
     #[test]
     fn numbers_have_full_length_and_lie_below_their_moduli() {
         for bits in [8, 63, 64, 65, 128, 1000] {
-            for &op in Op::ALL {
+            for &op in Op::OF_ITEMS {
                 let workload =
                     Workload { op, bits, exponent_bits: 17, count: 3, shared_modulus: bits % 2 == 0 };
                 let inputs = Inputs::random(workload, 1);
@@ -288,7 +287,7 @@ mod tests {
     #[test]
     fn the_engine_computes_what_is_expected() {
         let engine = Engine::new().unwrap();
-        for &op in Op::ALL {
+        for &op in Op::OF_ITEMS {
             let workload = Workload { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false };
             let inputs = Inputs::random(workload, 5);
             let answers = inputs.compute(&engine).unwrap();

@@ -110,13 +110,19 @@ impl FromStr for BenchOp {
         if let Some(&op) = ColumnOp::ALL.iter().find(|op| op.name() == text) {
             return Ok(Self::Column(op));
         }
-        let chain = text.strip_suffix(CHAIN).and_then(|op| op.parse().ok());
+        let of_items =
+            |name: &str| Op::OF_ITEMS.iter().copied().find(|op| op.name().eq_ignore_ascii_case(name));
+        let chain = text.strip_suffix(CHAIN).and_then(of_items);
         match chain {
             Some(op @ (Op::MulMod | Op::SquareMod)) => Ok(Self::Chain(op)),
-            _ => text.parse().map(Self::Call).map_err(|unknown: String| {
+            _ => of_items(text).map(Self::Call).ok_or_else(|| {
+                let items: Vec<_> = Op::OF_ITEMS.iter().map(|op| op.name()).collect();
                 let rsa = RsaOp::ALL.map(RsaOp::name).join(", ");
                 let columns = ColumnOp::ALL.map(ColumnOp::name).join(", ");
-                format!("{unknown}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}, {columns}")
+                let items = items.join(", ");
+                format!(
+                    "unknown operation {text:?}; known: {items}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}, {columns}"
+                )
             }),
         }
     }

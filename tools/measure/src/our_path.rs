@@ -6,7 +6,7 @@ use crate::inputs::Inputs;
 use crate::memory::Memory;
 use crate::resident_inputs::ResidentInputs;
 use crate::slices::{Contender, Slice, repeat};
-use modmill::{Backend, Batch, Engine, Plan};
+use modmill::{Backend, Batch, Engine, Plan, kernel_seconds};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -89,12 +89,12 @@ impl<'a> OurPath<'a> {
             }
             let seconds = match &self.call {
                 Call::Engine(engine) => {
-                    let before = engine.kernel_seconds();
+                    let before = kernel_seconds(engine);
                     match &self.resident {
                         Some(resident) => drop(resident.compute(engine, self.inputs)?),
                         None => drop(self.inputs.compute(engine)?),
                     }
-                    engine.kernel_seconds() - before
+                    kernel_seconds(engine) - before
                 }
                 Call::Chain(chain) => chain.run(self.inputs)?.kernel_seconds,
             };

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn every_peer_found_computes_every_operation() {
         for peer in found().0 {
-            for &op in Op::ALL {
+            for &op in Op::OF_ITEMS {
                 for shared_modulus in [false, true] {
                     let inputs = Inputs::random(workload(op, 5, shared_modulus), 7);
                     let mut worker = peer.worker(&inputs, 1..5).unwrap();

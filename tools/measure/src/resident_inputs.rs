@@ -1,7 +1,7 @@
 //! The operands of a batch on a device.
 
-use crate::inputs::Inputs;
-use modmill::{Engine, Error, Moduli, Op, Resident, ResidentModuli};
+use crate::inputs::{Inputs, call};
+use modmill::{Engine, Error, Moduli, Resident, ResidentModuli};
 
 /// The operands of a batch on a device of one engine. A modulus of all items stays on the host, with its
 /// constants.
@@ -25,17 +25,6 @@ impl ResidentInputs {
     pub(crate) fn compute(&self, engine: &Engine, inputs: &Inputs) -> Result<Resident, Error> {
         let Self { a, b, moduli } = self;
         let moduli = moduli.as_ref().map_or_else(|| inputs.moduli(), Moduli::from);
-        let device = engine.on_device();
-        match inputs.workload.op {
-            Op::Mul => device.mul(a, b),
-            Op::Square => device.square(a),
-            Op::MulMod => device.mul_mod(a, b, moduli),
-            Op::SquareMod => device.square_mod(a, moduli),
-            Op::Pow => device.pow(a, b, moduli),
-            Op::PowVartime => device.pow_vartime(a, b, moduli),
-            // These are computed on the host.
-            Op::Inv => engine.upload(&engine.inv(a, moduli)?),
-            Op::Gcd => engine.upload(&engine.gcd(a, b)?),
-        }
+        call(&engine.on_device(), inputs.workload.op, a.into(), b.into(), moduli)
     }
 }

@@ -3,6 +3,7 @@
 use crate::op::RsaOp;
 use crate::rsa_items::{RsaItems, SIGNATURE, oaep};
 use modmill::Engine;
+use modmill::warm;
 use modmill_rsa::{Answers, Error, Keys, PrivateKey, PublicKey, Rows, Rsa};
 
 /// A call of RSA, ready to be repeated.
@@ -34,7 +35,7 @@ impl<'a> RsaCall<'a> {
     pub(crate) fn new(items: &'a RsaItems, engine: &'a Engine) -> Self {
         // Steady rates are measured: what has to be compiled is compiled before. If that fails, the calls
         // tell why.
-        let _ = engine.warm_rsa(items.workload.bits, items.workload.count);
+        let _ = warm::rsa(engine, items.workload.bits, items.workload.count);
         let rsa = Rsa::new(engine).blinded_direct_reads(items.workload.direct_tables);
         Self { items, rsa, private_keys: items.private_keys(), public_keys: items.public_keys() }
     }

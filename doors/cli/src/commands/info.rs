@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::gpus;
 use crate::io;
 use crate::options::EngineOptions;
-use modmill::{Engine, Isa, Op, Path, Plan, Seconds};
+use modmill::{Engine, Isa, Op, Path, Plan, Request, Seconds};
 use modmill_measure::machine::Machine;
 use modmill_measure::table::{WIDTH, beside, plain, right, text};
 use modmill_measure::{About, PeerChoice, Peers};
@@ -57,8 +57,8 @@ impl Info {
 }
 
 fn plans(engine: &Engine) -> Result<Vec<Plan>, modmill::Error> {
-    let cases = Op::ALL.iter().flat_map(|&op| SIZES.map(|bits| COUNTS.map(|count| (op, bits, count))));
-    cases.flatten().map(|(op, bits, count)| engine.explain(op, bits, count)).collect()
+    let cases = Op::OF_ITEMS.iter().flat_map(|&op| SIZES.map(|bits| COUNTS.map(|count| (op, bits, count))));
+    cases.flatten().map(|(op, bits, count)| engine.plan(&Request::new(op, bits, count))).collect()
 }
 
 fn to_json(engine: &Engine, plans: &[Plan], peers: &[About]) -> String {

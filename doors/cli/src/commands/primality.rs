@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::io::print;
 use crate::options::EngineOptions;
 use crate::progress::Bar;
+use modmill::primality;
 
 const LONG_ABOUT: &str = "\
 Proves whether 2^Q - 1 or 2^(2^M) + 1 is prime.
@@ -51,13 +52,13 @@ impl Primality {
             (Some(q), _) if !is_small_prime(q) => (format!("2^{q} - 1"), false),
             (Some(q), _) => {
                 let bar = bar(u64::from(q) - 2);
-                let verdict = engine.is_mersenne_prime(q as usize, || bar.advance(1))?;
+                let verdict = primality::is_mersenne_prime(&engine, q as usize, || bar.advance(1))?;
                 bar.finish();
                 (format!("2^{q} - 1"), verdict)
             }
             (None, Some(m)) => {
                 let bar = bar((1 << m) - 1);
-                let verdict = engine.is_fermat_prime(m, || bar.advance(1))?;
+                let verdict = primality::is_fermat_prime(&engine, m, || bar.advance(1))?;
                 bar.finish();
                 (format!("2^(2^{m}) + 1"), verdict)
             }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::io::{self, Output};
 use crate::options::BackendOption;
 use crate::progress::Bar;
-use modmill::{Backend, Engine, Op, Request};
+use modmill::{Backend, Engine, Op, Request, warm};
 use modmill_cuda::bundle::{self, MachineCodeEntry};
 use modmill_measure::table;
 use serde_json::{Value, json};
@@ -83,8 +83,10 @@ fn parse_task(text: &str) -> Result<Task, String> {
         }
     }
     match text.parse().map_err(|unknown: String| format!("{unknown}, rsa, paillier"))? {
-        op @ (Op::Inv | Op::Gcd) => Err(format!("{op} is computed by the CPU, which compiles nothing")),
-        op => Ok(Task::Arithmetic(op)),
+        op @ (Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime) => {
+            Ok(Task::Arithmetic(op))
+        }
+        op => Err(format!("{op} is computed by the CPU, or by the kernels of other operations")),
     }
 }
 
@@ -133,13 +135,13 @@ impl Warm {
                 let request = Request::new(op, bits, batch);
                 let request =
                     if self.shared_modulus && op.is_modular() { request.one_modulus() } else { request };
-                let plan = engine.warm(&request)?;
+                let plan = warm::plan(engine, &request)?;
                 match plan.backend() {
                     Backend::Cuda => plan.path.to_string(),
                     Backend::Cpu => format!("{}, which compiles nothing", plan.path),
                 }
             }
-            Task::Rsa => where_computed(engine.warm_rsa(bits, batch)?),
+            Task::Rsa => where_computed(warm::rsa(engine, bits, batch)?),
             Task::Paillier => where_computed(warm_paillier(engine, bits, batch)?),
         };
         Ok(Line { op: name(op), bits, batch, path, seconds: start.elapsed().as_secs_f64() })

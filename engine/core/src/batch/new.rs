@@ -151,6 +151,25 @@ impl Batch {
         Ok(wider)
     }
 
+    /// The numbers with a declared width of `bits` bits, which they are known to fit: limbs above are dropped
+    /// unseen. The time depends on widths alone, unlike that of [`Batch::with_bits`].
+    ///
+    /// ```
+    /// use modmill_core::Batch;
+    ///
+    /// let batch = Batch::from_hex(["0000000000000000000000000000000007"])?;
+    /// assert_eq!((batch.resized(3)?.bits(), batch.resized(3)?.as_limbs()), (3, &[7][..]));
+    /// # Ok::<(), modmill_core::Error>(())
+    /// ```
+    pub fn resized(&self, bits: usize) -> Result<Self, Error> {
+        let mut resized = Self::try_zeros(bits, self.len)?;
+        let used = self.stride().min(resized.stride());
+        for (index, row) in self.iter().enumerate() {
+            resized.get_mut(index)[..used].copy_from_slice(&row[..used]);
+        }
+        Ok(resized)
+    }
+
     /// [`Batch::with_bits`] of a batch that is given away: the numbers stay where they are if they take as
     /// many limbs as before.
     ///

@@ -1,6 +1,7 @@
 use super::*;
 use crate::Settings;
 use crate::test_support::{Random, big};
+use modmill_core::Call;
 
 fn cpus() -> Vec<Cpu> {
     let path = |path: &CpuPath| {
@@ -33,8 +34,20 @@ fn powers_are_those_of_the_oracle_by_both_tables() {
                 if count > 1 {
                     exponents.get_mut(1)[0] = 1;
                 }
-                let secret = cpu.pow_fixed_base(&fixed, (&exponents).into(), count, None).unwrap();
-                let public = cpu.pow_fixed_base_vartime(&fixed, (&exponents).into(), count, None).unwrap();
+                let powers = |secrecy| {
+                    let call = FixedPowers {
+                        base: operand,
+                        modulus: &shared,
+                        exponents: (&exponents).into(),
+                        secrecy,
+                        prepared_bits: exponent_bits,
+                        tables: Some(&fixed),
+                        watch: None,
+                    };
+                    let plan = cpu.plan(&Request::of_fixed(&call)).unwrap();
+                    cpu.run(&plan, Call::FixedPow(&call)).unwrap()
+                };
+                let (secret, public) = (powers(Secrecy::Secret), powers(Secrecy::Public));
                 for item in 0..count {
                     let expected = big(&base).modpow(&big(exponents.get(item)), &big(&modulus));
                     assert_eq!(big(secret.get(item)), expected, "{bits} bits, item {item} of {count}");

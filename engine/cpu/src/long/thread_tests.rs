@@ -6,7 +6,7 @@ use super::powers::Reduction;
 use crate::test_support::{Random, big};
 use crate::{Cpu, Settings};
 use modmill_core::limbs::sub_assign;
-use modmill_core::{Batch, Family, Job, Moduli, Modulus, Op, Operand, Product, Request};
+use modmill_core::{Batch, Call, Family, Job, Moduli, Modulus, Op, Operand, Product, Request};
 
 /// Engines with 1, 2, 3 and 5 threads.
 fn engines() -> [Cpu; 4] {
@@ -56,7 +56,8 @@ fn product(cpu: &Cpu, bits: usize, a: &[u64], b: Option<&[u64]>) -> Vec<u64> {
     let plan = cpu.plan(&Request::new(op, bits, 1)).unwrap();
     let (a, b) = (batch(bits, a), b.map(|b| batch(bits, b)));
     let b = b.as_ref().map(|b| Operand::Each(b.view()));
-    cpu.multiply(&plan, &Product { a: Operand::Each(a.view()), b, count: 1 }).unwrap().get(0).to_vec()
+    let product = Product { a: Operand::Each(a.view()), b, count: 1 };
+    cpu.run(&plan, Call::Product(&product)).unwrap().get(0).to_vec()
 }
 
 fn modular(cpu: &Cpu, op: Op, modulus: &Modulus, a: &[u64], b: (usize, &[u64])) -> Vec<u64> {
@@ -65,7 +66,7 @@ fn modular(cpu: &Cpu, op: Op, modulus: &Modulus, a: &[u64], b: (usize, &[u64])) 
     let (a, b) = (batch(64 * a.len(), a), batch(b.0, b.1));
     let (a, b) = (Operand::Each(a.view()), Operand::Each(b.view()));
     let job = Job::new(&[0], bits, a, b, Moduli::Shared(modulus));
-    cpu.run(&cpu.plan(&request).unwrap(), &job).unwrap().get(0).to_vec()
+    cpu.run(&cpu.plan(&request).unwrap(), Call::Modular(request.op, &job)).unwrap().get(0).to_vec()
 }
 
 #[test]

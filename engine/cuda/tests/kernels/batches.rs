@@ -2,7 +2,7 @@
 
 use crate::items::{Items, Operation, Shared};
 use crate::{chunks, devices, held_to, variant};
-use modmill_core::{Batch, Family, Job, Moduli, Modulus, Op, Operand, Request};
+use modmill_core::{Batch, Call, Family, Job, Moduli, Modulus, Op, Operand, Request};
 use modmill_cuda::{Cuda, Cut, Device, Error, Settings, Variant};
 use modmill_testing::rng::Rng;
 
@@ -101,8 +101,12 @@ fn jobs_that_cannot_be_computed_are_errors() {
     let job = |moduli, bits, b| Job::new(&[0, 1], bits, (&numbers).into(), b, moduli);
 
     let good = job(Moduli::from(&modulus), BITS, (&numbers).into());
-    let pow_by =
-        |variant, window| cuda.run(&cuda.plan_by(variant, window, &Request::of(Op::Pow, &good))?, &good);
+    let pow_by = |variant, window| {
+        cuda.run_new(
+            &cuda.plan_by(variant, window, &Request::of(Op::Pow, &good))?,
+            Call::Modular(Op::Pow, &good),
+        )
+    };
     assert!(pow_by(variant, 4).is_ok());
     let spoilt = |change: fn(&mut Variant)| {
         let mut variant = variant;
@@ -135,5 +139,5 @@ fn jobs_that_cannot_be_computed_are_errors() {
     // A plan for shorter moduli is not run on longer ones.
     let plan = cuda.plan(&Request::of(Op::MulMod, &good)).unwrap();
     let longer = job(good.moduli, 2 * BITS, good.b);
-    assert!(matches!(cuda.run(&plan, &longer), Err(Error::NoKernel { .. })));
+    assert!(matches!(cuda.run_new(&plan, Call::Modular(Op::Pow, &longer)), Err(Error::NoKernel { .. })));
 }

@@ -1,7 +1,7 @@
 //! Items of a batch, computed by kernels and by `num-bigint`.
 
 use crate::run;
-use modmill_core::{Job, Moduli, Modulus, Op, Operand, Request};
+use modmill_core::{Call, Job, Moduli, Modulus, Op, Operand, Request};
 use modmill_cuda::{Cuda, Result, Run, Variant};
 use modmill_testing::hard;
 use modmill_testing::oracle::{self, batch, batch_of_width, show};
@@ -30,7 +30,7 @@ impl Operation {
             PowVartime => run(cuda, Op::PowVartime, job),
             PowBy(window, is_secret) => {
                 let op = if is_secret { Op::Pow } else { Op::PowVartime };
-                cuda.run(&cuda.plan_by(variant, window, &Request::of(op, job))?, job)
+                cuda.run_new(&cuda.plan_by(variant, window, &Request::of(op, job))?, Call::Modular(op, job))
             }
             MulMod => run(cuda, Op::MulMod, job),
             SquareMod => run(cuda, Op::SquareMod, job),

@@ -12,7 +12,7 @@ mod products;
 mod residue_matrix;
 mod rsa;
 
-use modmill_core::{Family, Job, Op, Request};
+use modmill_core::{Call, Family, Job, Op, Request};
 use modmill_cuda::{Cuda, Cut, Device, Error, Layout, Limits, Result, Run, Settings, Variant};
 
 /// Whether GPUs are tested instead of the emulated device.
@@ -50,7 +50,7 @@ fn limits() -> Limits {
 
 /// Devices held to one variant; nothing, and a word about it, where there is no C++ compiler.
 fn held_to(devices: Vec<Device>, variant: Variant) -> Option<Cuda> {
-    let cuda = Cuda::on(devices, Settings { variant: Some(variant), ..Settings::default() });
+    let cuda = Cuda::on(devices, Settings { variant: Some(variant), asked_for: true, ..Settings::default() });
     match cuda.wave(variant) {
         Err(Error::NoHostCompiler { reason }) => {
             println!("skipped: {reason}");
@@ -66,5 +66,5 @@ fn held_to(devices: Vec<Device>, variant: Variant) -> Option<Cuda> {
 /// Plans a job and runs the plan.
 fn run(cuda: &Cuda, op: Op, job: &Job<'_>) -> Result<Run> {
     let plan = cuda.plan(&Request::of(op, job));
-    cuda.run(&plan.ok_or_else(|| Error::NoKernel { name: format!("for {op}") })?, job)
+    cuda.run_new(&plan.ok_or_else(|| Error::NoKernel { name: format!("for {op}") })?, Call::Modular(op, job))
 }

@@ -1,7 +1,7 @@
 //! Full products by transforms, against `num-bigint`.
 
 use crate::{devices, on_gpus};
-use modmill_core::{Batch, Family, Operand, Product, Request};
+use modmill_core::{Batch, Call, Family, Operand, Product, Request};
 use modmill_cuda::{Cuda, Device, Error, Run, Settings};
 use modmill_testing::hard::{ones, power_of_two};
 use modmill_testing::oracle::{batch_of_width, number, show};
@@ -33,7 +33,7 @@ pub(crate) fn multiply(
 ) -> Result<Run, Error> {
     let product = Product { a, b, count };
     let plan = cuda.plan(&Request::of_product(&product));
-    cuda.multiply(&plan.ok_or(Error::NoKernel { name: "for products".to_owned() })?, &product)
+    cuda.run_new(&plan.ok_or(Error::NoKernel { name: "for products".to_owned() })?, Call::Product(&product))
 }
 
 /// Numbers of at most `bits` bits: the ends of the range, runs of ones, single bits, and random ones.

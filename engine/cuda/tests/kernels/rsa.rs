@@ -2,7 +2,7 @@
 
 use crate::{chunks, devices, held_to, tile, variant};
 use modmill_core::rns::Bases;
-use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob};
+use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob, Request};
 use modmill_cuda::{Cuda, Fault, Stage};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
@@ -149,7 +149,7 @@ fn one_key_for_all_items() {
                 // Blinded exponents are longer than the primes, but may be read under masks too.
                 let mut numbers = Numbers::new(inputs.clone(), bits);
                 let job = CrtJob { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
-                cuda.crt_pow(&cuda.plan_crt(&job).unwrap(), &job, &mut numbers).unwrap();
+                cuda.crt_pow(&cuda.plan_crt(&Request::of_crt(&job)).unwrap(), &job, &mut numbers).unwrap();
                 assert!(numbers.wrong.is_empty());
                 assert_eq!(numbers.answers, expected, "{bits} bits");
             }
@@ -173,7 +173,7 @@ fn a_key_for_every_item() {
     let mut numbers = Numbers::new(inputs, bits);
     let get = |item: usize| keys[item].parts();
     let job = job(PerItem::Each(&get), keys.len(), bits, false);
-    cuda.crt_pow(&cuda.plan_crt(&job).unwrap(), &job, &mut numbers).unwrap();
+    cuda.crt_pow(&cuda.plan_crt(&Request::of_crt(&job)).unwrap(), &job, &mut numbers).unwrap();
     assert!(numbers.wrong.is_empty());
     assert_eq!(numbers.answers, expected);
 }
@@ -194,7 +194,7 @@ fn many_items_with_one_key() {
     for blinded in [true, false] {
         let mut numbers = Numbers::new(inputs.clone(), bits);
         let job = CrtJob { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
-        cuda.crt_pow(&cuda.plan_crt(&job).unwrap(), &job, &mut numbers).unwrap();
+        cuda.crt_pow(&cuda.plan_crt(&Request::of_crt(&job)).unwrap(), &job, &mut numbers).unwrap();
         assert!(numbers.wrong.is_empty());
         assert!(numbers.answers == expected);
     }
@@ -230,7 +230,8 @@ fn public_powers() {
                 let moduli = if shared { PerItem::One(get(0)) } else { PerItem::Each(&get) };
                 let mut numbers = Numbers::new((0..count).map(|item| input(item).clone()).collect(), bits);
                 let job = PublicJob { count, moduli, bits, exponent: &exponent, secret: false };
-                cuda.public_pow(&cuda.plan_public(&job).unwrap(), &job, &mut numbers).unwrap();
+                cuda.public_pow(&cuda.plan_public(&Request::of_public(&job)).unwrap(), &job, &mut numbers)
+                    .unwrap();
                 for item in 0..count.min(200) {
                     let expected = input(item).modpow(&e, &key(item).n);
                     assert_eq!(numbers.answers[item], expected, "{family} at {bits} bits, {e}");
@@ -267,7 +268,7 @@ fn factors_with_primes_of_the_radix_are_named() {
     let get = |item: usize| keys[item].parts();
     let mut numbers = Numbers::new(inputs.clone(), bits);
     let job = job(PerItem::Each(&get), 5, bits, false);
-    cuda.crt_pow(&cuda.plan_crt(&job).unwrap(), &job, &mut numbers).unwrap();
+    cuda.crt_pow(&cuda.plan_crt(&Request::of_crt(&job)).unwrap(), &job, &mut numbers).unwrap();
     assert_eq!(numbers.wrong, [2]);
     for (item, key) in keys.iter().enumerate() {
         let expected = if item == 2 { BigUint::ZERO } else { inputs[item].modpow(&key.d, &key.n) };
@@ -294,7 +295,13 @@ fn no_flipped_bit_leaves_as_an_answer() {
             let mut numbers = Numbers::new(inputs.clone(), bits);
             let fault = Fault { stage, seed: rng.word() as u32 };
             let job = job(keys, 64, bits, false);
-            cuda.crt_pow_with(&cuda.plan_crt(&job).unwrap(), &job, Some(fault), &mut numbers).unwrap();
+            cuda.crt_pow_with(
+                &cuda.plan_crt(&Request::of_crt(&job)).unwrap(),
+                &job,
+                Some(fault),
+                &mut numbers,
+            )
+            .unwrap();
             injected += 64;
             caught += numbers.wrong.len();
             for (item, input) in inputs.iter().enumerate() {

@@ -1,14 +1,9 @@
 //! The tables of a fixed base on GPUs.
 
-use super::FixedBase;
 use crate::Engine;
 use crate::gpu::FIXED_WINDOW;
-use modmill_core::{Batch, Error, Op, Operand, Request, Resident};
+use modmill_core::{Batch, Call, Error, FixedPowers, Request, Secrecy};
 use std::sync::OnceLock;
-
-/// Items of a call that is worth a table on the GPUs, which takes as long to make as some ten thousand powers
-/// by the CPU.
-const LEAST_ITEMS: usize = 1 << 13;
 
 /// The tables of a base on the GPUs of one engine, made for the first call that is worth them. `None` if the
 /// GPUs have no kernels for the modulus, or failed.
@@ -23,71 +18,28 @@ impl GpuTables {
 }
 
 impl Engine {
-    /// The table of a base on this engine's GPUs, if they compute `count` powers sooner than the CPU, which
-    /// takes `cpu_seconds`.
+    /// The table of a base on this engine's GPUs. `powers` has the CPU's tables, which make the entries.
     pub(super) fn gpu_table<'f>(
         &self,
-        fixed: &'f FixedBase,
-        tables: &modmill_cpu::FixedBase,
-        count: usize,
-        cpu_seconds: f64,
+        cuda: &crate::gpu::Cuda,
+        powers: &FixedPowers<'_>,
+        tables: &'f GpuTables,
     ) -> Result<Option<&'f crate::gpu::FixedBase>, Error> {
-        let (bits, exponent_bits) = (fixed.modulus.bits(), fixed.exponent_bits);
-        let seconds = |cuda: &crate::gpu::Cuda| cuda.fixed_base_seconds(bits, exponent_bits, count);
-        // An engine that was asked for GPUs computes few items by them too.
-        let cpu_seconds = if count < LEAST_ITEMS { 0.0 } else { cpu_seconds };
-        let Some(cuda) = self.backends.gpus_for_seconds(seconds, cpu_seconds) else { return Ok(None) };
-        if exponent_bits == 0 || count == 0 {
-            return Ok(None);
-        }
-        let table = match fixed.gpus.0.get() {
+        let table = match tables.0.get() {
             Some(table) => table,
             None => {
-                let powers = self.cpu().pow_fixed_base(
-                    tables,
-                    Operand::from(&digits(exponent_bits)?),
-                    entries(exponent_bits),
-                    None,
-                )?;
-                let made = cuda.fixed_base(&powers, FIXED_WINDOW, &fixed.modulus);
-                let made = self.backends.or_fault(|| "the table of a fixed base".to_owned(), made)?;
-                fixed.gpus.0.get_or_init(|| made.flatten())
+                let exponents = digits(powers.prepared_bits)?;
+                let secrecy = Secrecy::Secret;
+                let entries = FixedPowers { exponents: (&exponents).into(), secrecy, watch: None, ..*powers };
+                let plan = self.backends().plan_on_cpu(&Request::of_fixed(&entries))?;
+                let entries = self.cpu().run(&plan, Call::FixedPow(&entries))?;
+                let made = cuda.fixed_base(&entries, FIXED_WINDOW, powers.modulus);
+                let made = self.backends().or_fault(|| "the table of a fixed base".to_owned(), made)?;
+                tables.0.get_or_init(|| made.flatten())
             }
         };
         // Another engine may have made it on other devices.
         Ok(table.as_ref().filter(|table| table.is_on(cuda)))
-    }
-
-    /// Powers by the GPUs' table; `None` if they failed and the CPU may finish.
-    pub(super) fn fixed_powers_on_gpus(
-        &self,
-        fixed: &FixedBase,
-        table: &crate::gpu::FixedBase,
-        exponents: Operand<'_>,
-        count: usize,
-    ) -> Result<Option<Batch>, Error> {
-        let Some(cuda) = self.cuda() else { return Ok(None) };
-        let mut answers = Batch::try_zeros(fixed.modulus.bits(), count)?;
-        let run = cuda.pow_fixed_base(table, exponents, self.watch.as_deref(), answers.as_limbs_mut());
-        let request = Request::new(Op::Pow, fixed.modulus.bits(), count);
-        self.backends.outcome(&request, run.map(|seconds| (answers, seconds)))
-    }
-
-    /// Powers by the GPUs' table that stay on a device; `None` if GPUs failed and the CPU may finish.
-    pub(super) fn fixed_powers_resident(
-        &self,
-        fixed: &FixedBase,
-        table: &crate::gpu::FixedBase,
-        exponents: Operand<'_>,
-        count: usize,
-    ) -> Result<Option<Resident>, Error> {
-        let Some(cuda) = self.cuda() else { return Ok(None) };
-        let request = Request::new(Op::Pow, fixed.modulus.bits(), count).resident_answers();
-        match cuda.pow_fixed_base_resident(table, exponents, self.watch.as_deref()) {
-            // The answers would not fit if the host computed them either.
-            Err(error @ crate::gpu::Error::OutOfMemory { .. }) => Err(error.into()),
-            run => self.backends.outcome(&request, run),
-        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use modmill::cuda::{Device, Settings};
 use modmill::{
-    Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op, Request, TRANSFORM_MAX_BITS,
+    Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op, Public, Request, TRANSFORM_MAX_BITS,
+    kernel_seconds,
 };
 use modmill_cuda::Faults;
 use modmill_cuda::cache::Cache;
@@ -27,12 +28,12 @@ fn a_gpu_answers_as_the_cpu_does() {
     let gpu = builder.fallback(false).build().unwrap();
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
-    assert_eq!(gpu.pow_vartime(&bases, &exponents, &moduli), cpu.pow_vartime(&bases, &exponents, &moduli));
+    assert_eq!(gpu.pow(&bases, Public(&exponents), &moduli), cpu.pow(&bases, Public(&exponents), &moduli));
     assert_eq!(gpu.mul_mod(&bases, &exponents, &moduli), cpu.mul_mod(&bases, &exponents, &moduli));
     assert_eq!(gpu.square_mod(&bases, &moduli), cpu.square_mod(&bases, &moduli));
     assert_eq!(gpu.faults(), [""; 0]);
     for (op, backend) in [(Op::Pow, Backend::Cuda), (Op::MulMod, Backend::Cuda), (Op::Inv, Backend::Cpu)] {
-        assert_eq!(gpu.explain(op, 2048, 100).unwrap().backend(), backend, "{op}");
+        assert_eq!(gpu.plan(&Request::new(op, 2048, 100)).unwrap().backend(), backend, "{op}");
     }
 }
 
@@ -48,11 +49,11 @@ fn every_family_can_be_asked_for() {
     for family in [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow, Family::Rns] {
         let Some(builder) = emulated(Faults::default()) else { return };
         let gpu = builder.family(family).fallback(false).build().unwrap();
-        assert_eq!(gpu.explain(Op::Pow, 128, 5).unwrap().family(), family);
+        assert_eq!(gpu.plan(&Request::new(Op::Pow, 128, 5)).unwrap().family(), family);
         let mut seconds = 0.0;
         let mut computes = |what: &str| {
-            assert!(gpu.kernel_seconds() > seconds, "{family} has no kernel for {what}");
-            seconds = gpu.kernel_seconds();
+            assert!(kernel_seconds(&gpu) > seconds, "{family} has no kernel for {what}");
+            seconds = kernel_seconds(&gpu);
         };
         assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli), "{family}");
         computes("powers");
@@ -66,7 +67,7 @@ fn every_family_can_be_asked_for() {
             let shared = exponents.shared(0);
             let (found, right) = (gpu.pow(&bases, shared, modulus), cpu.pow(&bases, shared, modulus));
             assert_eq!(found, right, "{family}");
-            let found = gpu.pow_vartime(&bases, shared, modulus);
+            let found = gpu.pow(&bases, Public(shared), modulus);
             assert_eq!(found, right, "{family}");
             computes("one exponent");
             assert_eq!(gpu.pow(&bases, &none, modulus), cpu.pow(&bases, &none, modulus), "{family}");
@@ -100,7 +101,7 @@ fn tables_are_read_directly_on_request() {
         let modulus = Modulus::from_hex(&("b".repeat(if family == Family::Fft { 260 } else { 32 }))).unwrap();
         let shared = exponents.shared(0);
         assert_eq!(gpu.pow(&bases, shared, &modulus), cpu.pow(&bases, shared, &modulus), "{family}");
-        assert!(gpu.kernel_seconds() > 0.0, "{family}");
+        assert!(kernel_seconds(&gpu) > 0.0, "{family}");
         assert_eq!(gpu.faults(), [""; 0], "{family}");
     }
 }
@@ -114,7 +115,7 @@ fn plans_of_any_length() {
         let engine = builder.build().unwrap();
         for op in [Op::Pow, Op::MulMod, Op::SquareMod] {
             for bits in [1, 1_024, 32_768, 32_769, TRANSFORM_MAX_BITS] {
-                let plan = engine.explain(op, bits, 0).unwrap();
+                let plan = engine.plan(&Request::new(op, bits, 0)).unwrap();
                 assert_eq!(plan.request.bits, bits, "{op} by {family:?}");
             }
         }
@@ -142,13 +143,13 @@ fn long_products_go_by_transforms() {
     assert_eq!(gpu.faults(), [""; 0]);
     let path = |plan: Result<modmill::Plan, Error>| plan.map(|plan| (plan.backend(), plan.family())).unwrap();
     let one = |op| gpu.plan(&Request::new(op, 36_000, 100).one_modulus());
-    assert_eq!(path(gpu.explain(Op::Mul, 36_000, 100)), (Backend::Cuda, Family::Fft));
+    assert_eq!(path(gpu.plan(&Request::new(Op::Mul, 36_000, 100))), (Backend::Cuda, Family::Fft));
     for op in [Op::MulMod, Op::SquareMod, Op::Pow, Op::PowVartime] {
         assert_eq!(path(one(op)), (Backend::Cuda, Family::Fft), "{op}");
-        assert_eq!(path(gpu.explain(op, 36_000, 100)), (Backend::Cuda, Family::Fft), "{op}");
-        assert_ne!(gpu.explain(op, 16_383, 100).unwrap().family(), Family::Fft, "{op}");
+        assert_eq!(path(gpu.plan(&Request::new(op, 36_000, 100))), (Backend::Cuda, Family::Fft), "{op}");
+        assert_ne!(gpu.plan(&Request::new(op, 16_383, 100)).unwrap().family(), Family::Fft, "{op}");
     }
-    assert_eq!(gpu.explain(Op::Mul, 256, 100).unwrap().backend(), Backend::Cpu);
+    assert_eq!(gpu.plan(&Request::new(Op::Mul, 256, 100)).unwrap().backend(), Backend::Cpu);
 }
 
 /// Long moduli of several lengths, even and odd, together with short ones; bases longer than they are.
@@ -169,10 +170,10 @@ fn long_moduli_of_every_kind() {
     let kept: Vec<Modulus> = moduli.iter().map(|value| Modulus::new(value).unwrap()).collect();
     let kept: Vec<&Modulus> = kept.iter().collect();
     assert_eq!(gpu.square_mod(&bases, &kept[..]), cpu.square_mod(&bases, &moduli));
-    let seconds = gpu.kernel_seconds();
+    let seconds = kernel_seconds(&gpu);
     assert!(seconds > 0.0);
-    assert_eq!(gpu.pow_vartime(&bases, &exponents, kept[0]), cpu.pow_vartime(&bases, &exponents, kept[0]));
-    assert!(gpu.kernel_seconds() > seconds);
+    assert_eq!(gpu.pow(&bases, Public(&exponents), kept[0]), cpu.pow(&bases, Public(&exponents), kept[0]));
+    assert!(kernel_seconds(&gpu) > seconds);
     assert_eq!(gpu.faults(), [""; 0]);
 }
 
@@ -186,7 +187,7 @@ fn transforms_can_be_asked_for() {
     let (bases, moduli) = (numbers(["9", "f", "3"]), numbers(["f", "d", "e"]));
     let exponents = Batch::from_hex(["1f", "20", "0"]).unwrap();
     assert_eq!(gpu.pow(&bases, &exponents, &moduli), cpu.pow(&bases, &exponents, &moduli));
-    assert!(gpu.kernel_seconds() > 0.0);
+    assert!(kernel_seconds(&gpu) > 0.0);
     // Longer factors than transforms take are reduced by nobody else on the GPU then.
     let longer = Batch::from_hex(["b".repeat(521), "1".to_owned(), "0".to_owned()]).unwrap();
     assert_eq!(gpu.pow(&longer, &exponents, &moduli), cpu.pow(&longer, &exponents, &moduli));
@@ -196,13 +197,13 @@ fn transforms_can_be_asked_for() {
     let none = Batch::zeros(0, 3);
     for last in ["1", "8"] {
         let modulus = Modulus::from_hex(&("c".repeat(259) + last)).unwrap();
-        let seconds = gpu.kernel_seconds();
+        let seconds = kernel_seconds(&gpu);
         assert_eq!(gpu.pow(&bases, &exponents, &modulus), cpu.pow(&bases, &exponents, &modulus));
-        assert!(gpu.kernel_seconds() > seconds);
+        assert!(kernel_seconds(&gpu) > seconds);
         let shared = exponents.shared(1);
-        assert_eq!(gpu.pow_vartime(&bases, shared, &modulus), cpu.pow_vartime(&bases, shared, &modulus));
+        assert_eq!(gpu.pow(&bases, Public(shared), &modulus), cpu.pow(&bases, Public(shared), &modulus));
         assert_eq!(gpu.pow(&bases, &none, &modulus), cpu.pow(&bases, &none, &modulus));
-        assert_eq!(gpu.pow_vartime(&bases, &none, &modulus), cpu.pow_vartime(&bases, &none, &modulus));
+        assert_eq!(gpu.pow(&bases, Public(&none), &modulus), cpu.pow(&bases, Public(&none), &modulus));
         assert_eq!(gpu.square_mod(&one, &modulus), cpu.square_mod(&one, &modulus));
         assert_eq!(gpu.mul_mod(&longer, &bases, &modulus), cpu.mul_mod(&longer, &bases, &modulus));
     }
@@ -214,7 +215,7 @@ fn transforms_can_be_asked_for() {
     assert_eq!(gpu.mul(&one, bases.shared(0)), cpu.mul(&one, bases.shared(0)));
     assert_eq!(gpu.square(&exponents), cpu.square(&exponents));
     assert_eq!(gpu.faults(), [""; 0]);
-    let backend = |bits| gpu.explain(Op::Pow, bits, 10).unwrap().backend();
+    let backend = |bits| gpu.plan(&Request::new(Op::Pow, bits, 10)).unwrap().backend();
     assert_eq!(
         [backend(1_023), backend(1_024), backend(65_536)],
         [Backend::Cpu, Backend::Cuda, Backend::Cuda]
@@ -244,11 +245,11 @@ fn the_cpu_finishes_what_a_gpu_could_not() {
 fn small_batches_stay_on_the_cpu_unless_told_otherwise() {
     let device = || vec![Device::emulator_with(Faults::default(), Cache::off())];
     let free = Engine::builder().devices(device()).build().unwrap();
-    assert_eq!(free.explain(Op::Pow, 1024, 1).unwrap().backend(), Backend::Cpu);
-    assert_eq!(free.explain(Op::Pow, 1024, 100_000).unwrap().backend(), Backend::Cuda);
+    assert_eq!(free.plan(&Request::new(Op::Pow, 1024, 1)).unwrap().backend(), Backend::Cpu);
+    assert_eq!(free.plan(&Request::new(Op::Pow, 1024, 100_000)).unwrap().backend(), Backend::Cuda);
     assert!([Backend::Cpu, Backend::Cuda].iter().all(|&b| free.paths().iter().any(|path| path.backend == b)));
     let forced = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Narrow);
-    let plan = forced.build().unwrap().explain(Op::Pow, 1024, 1).unwrap();
+    let plan = forced.build().unwrap().plan(&Request::new(Op::Pow, 1024, 1)).unwrap();
     assert_eq!((plan.backend(), plan.family()), (Backend::Cuda, Family::Narrow));
     let error = Engine::builder().devices(device()).backend(Backend::Cuda).family(Family::Ifma).build();
     assert!(matches!(error, Err(Error::Unavailable(_))));

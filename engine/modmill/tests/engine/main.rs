@@ -2,6 +2,7 @@
 
 mod callers;
 mod devices;
+mod division;
 mod huge;
 mod places;
 mod plans;

@@ -1,7 +1,7 @@
 //! Operands and answers in plain memory, in pinned memory and in memory that is used again: the answers are
 //! the same.
 
-use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus};
+use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Public};
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
 
@@ -56,7 +56,7 @@ fn modular_operations_give_the_same_wherever_numbers_are() {
                 engine.mul_mod(&a, &b, &moduli).unwrap(),
                 engine.square_mod(&a, &moduli).unwrap(),
                 engine.pow(&a, &exponents, &moduli).unwrap(),
-                engine.pow_vartime(&a, &exponents, &moduli).unwrap(),
+                engine.pow(&a, Public(&exponents), &moduli).unwrap(),
                 engine.mul_mod(&a, b.shared(1), &modulus).unwrap(),
             ];
             // Each bit of `mask` puts one batch into pinned memory.
@@ -69,12 +69,12 @@ fn modular_operations_give_the_same_wherever_numbers_are() {
                     (place(&a, 0), place(&b, 1), place(&moduli, 2), place(&exponents, 3));
                 let answers = || dirty(&engine, mask >> 4 & 1 == 1, bits, count);
                 let [mut products, mut squares, mut powers, mut public] = [(); 4].map(|()| answers());
-                engine.mul_mod_into(&a, &b, &moduli, &mut products).unwrap();
-                engine.square_mod_into(&a, &moduli, &mut squares).unwrap();
-                engine.pow_into(&a, &exponents, &moduli, &mut powers).unwrap();
-                engine.pow_vartime_into(&a, &exponents, &moduli, &mut public).unwrap();
+                engine.to(&mut products).mul_mod(&a, &b, &moduli).unwrap();
+                engine.to(&mut squares).square_mod(&a, &moduli).unwrap();
+                engine.to(&mut powers).pow(&a, &exponents, &moduli).unwrap();
+                engine.to(&mut public).pow(&a, Public(&exponents), &moduli).unwrap();
                 let mut shared = dirty(&engine, mask >> 4 & 1 == 1, modulus.bits(), count);
-                engine.mul_mod_into(&a, b.shared(1), &modulus, &mut shared).unwrap();
+                engine.to(&mut shared).mul_mod(&a, b.shared(1), &modulus).unwrap();
                 let found = [products, squares, powers, public, shared];
                 assert!(found == expected, "{bits} bits, places {mask:05b}");
             }
@@ -97,8 +97,8 @@ fn products_give_the_same_wherever_numbers_are() {
                 let (a, b) = (place(&a), place(&b));
                 let mut products = dirty(&engine, pinned, a_bits + b_bits, 7);
                 let mut squares = dirty(&engine, pinned, 2 * a_bits, 7);
-                engine.mul_into(&a, &b, &mut products).unwrap();
-                engine.square_into(&a, &mut squares).unwrap();
+                engine.to(&mut products).mul(&a, &b).unwrap();
+                engine.to(&mut squares).square(&a).unwrap();
                 assert!([products, squares] == expected, "{a_bits} by {b_bits} bits");
             }
         }
@@ -112,10 +112,10 @@ fn mixed_moduli_and_failed_items_are_written_in_place() {
         let a = Batch::from_hex(["5", "7", "9", "b"]).unwrap();
         let moduli = Batch::from_hex(["b", "0", "4", "1"]).unwrap();
         let mut answers = dirty(&engine, true, 4, 4);
-        let Err(Error::Items(partial)) = engine.square_mod_into(&a, &moduli, &mut answers) else {
+        let Err(Error::Items(partial)) = engine.to(&mut answers).square_mod(&a, &moduli) else {
             panic!("a modulus is zero")
         };
-        assert!(partial.answers.is_empty());
+        assert_eq!(partial.answers.as_limbs(), [3, 0, 1, 0]);
         assert_eq!((partial.failed[0].index, partial.failed[0].kind), (1, ItemErrorKind::ZeroModulus));
         assert_eq!(answers.as_limbs(), [3, 0, 1, 0]);
     }
@@ -126,14 +126,14 @@ fn a_batch_of_another_shape_is_refused() {
     let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
     let (a, moduli) = (Batch::from_hex(["5", "7"]).unwrap(), Batch::from_hex(["b", "d"]).unwrap());
     let text = |bits, len| {
-        let error = engine.square_mod_into(&a, &moduli, &mut Batch::zeros(bits, len)).unwrap_err();
+        let error = engine.to(&mut Batch::zeros(bits, len)).square_mod(&a, &moduli).unwrap_err();
         error.to_string()
     };
     assert_eq!(text(4, 3), "the batch for answers: 3 items in the place of 2");
     assert_eq!(text(5, 2), "the batch for answers is 5 bits wide where 4 were expected");
-    assert!(engine.mul_into(&a, &a, &mut Batch::zeros(7, 2)).is_err());
+    assert!(engine.to(&mut Batch::zeros(7, 2)).mul(&a, &a).is_err());
     let mut nothing = Batch::zeros(0, 2);
-    assert_eq!(engine.mul_into(&Batch::zeros(0, 2), &Batch::zeros(0, 2), &mut nothing), Ok(()));
+    assert_eq!(engine.to(&mut nothing).mul(&Batch::zeros(0, 2), &Batch::zeros(0, 2)), Ok(()));
 }
 
 /// If a device fails, the CPU writes the answers into the same memory.
@@ -146,7 +146,7 @@ fn the_cpu_finishes_in_the_same_memory() {
     let (a, moduli) = (numbers(128, 9, rng), numbers(128, 9, rng));
     let mut answers = dirty(&engine, true, 128, 9);
     let a = engine.pin(a.view()).unwrap();
-    engine.square_mod_into(&a, &moduli, &mut answers).unwrap();
+    engine.to(&mut answers).square_mod(&a, &moduli).unwrap();
     assert!(!engine.faults().is_empty(), "the device should have failed");
     let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
     assert_eq!(answers, cpu.square_mod(&a, &moduli).unwrap());

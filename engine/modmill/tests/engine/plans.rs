@@ -2,7 +2,8 @@
 
 use modmill::cuda::Settings;
 use modmill::{
-    Backend, Batch, Engine, EngineBuilder, Execution, Family, Modulus, Op, Operand, Plan, Recorder, Request,
+    Backend, Batch, Engine, EngineBuilder, Error, Execution, Family, FixedBase, Modulus, Op, Operand, Place,
+    Plan, Public, Recorder, Request,
 };
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
@@ -12,6 +13,24 @@ const COUNT: usize = 9;
 
 /// Bits of the exponents: emulated devices compute every squaring.
 const EXPONENT_BITS: usize = 21;
+
+/// The operations on numbers.
+const OPERATIONS: &[Op] = &[
+    Op::Mul,
+    Op::Square,
+    Op::MulMod,
+    Op::SquareMod,
+    Op::Pow,
+    Op::PowVartime,
+    Op::Inv,
+    Op::Gcd,
+    Op::FixedPow,
+    Op::MultiPow,
+    Op::ProductMod,
+    Op::SumMod,
+    Op::Div,
+    Op::Step,
+];
 
 /// How the moduli of a call are given.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +56,8 @@ struct Recorded {
     exponents: Batch,
     moduli: Batch,
     kept: Vec<Modulus>,
+    /// The first number, prepared for powers modulo the first modulus.
+    fixed: FixedBase,
 }
 
 impl Recorded {
@@ -56,64 +77,94 @@ impl Recorded {
         };
         let (numbers, exponents, moduli) =
             (batch(bits, false), batch(EXPONENT_BITS, true), batch(bits, true));
-        let kept = moduli.iter().map(|modulus| Modulus::new(modulus).unwrap()).collect();
-        Self { engine, recorder, bits, numbers, exponents, moduli, kept }
+        let kept: Vec<_> = moduli.iter().map(|modulus| Modulus::new(modulus).unwrap()).collect();
+        let fixed = engine.fixed_base(numbers.shared(0), &kept[0], EXPONENT_BITS).unwrap();
+        Self { engine, recorder, bits, numbers, exponents, moduli, kept, fixed }
     }
 
-    /// Runs an operation; returns the plan of its request and what was executed.
-    fn run(&self, op: Op, given: Given, exponent: Exponent) -> (Plan, Vec<Execution>) {
-        let Self { engine, numbers: a, exponents, .. } = self;
+    /// Calls an operation, with the answers in the engine's place.
+    fn call<P: Place>(
+        &self,
+        engine: &Engine<P>,
+        op: Op,
+        given: Given,
+        exponent: Exponent,
+    ) -> Result<P::Numbers, Error> {
+        let (a, modulus) = (&self.numbers, &self.kept[0]);
         let kept: Vec<&Modulus> = self.kept.iter().collect();
-        let mut request = Request::new(op, self.bits, COUNT);
         let moduli = match given {
             Given::Each => modmill::Moduli::from(&self.moduli),
-            Given::Shared => modmill::Moduli::from(&self.kept[0]),
+            Given::Shared => modmill::Moduli::from(modulus),
             Given::Prepared => modmill::Moduli::from(&kept[..]),
         };
-        if op.is_modular() {
-            request = match given {
-                Given::Each => request,
-                Given::Shared => request.one_modulus(),
-                Given::Prepared => request.prepared_moduli(),
-            };
-        }
-        let second = if op.is_power() { exponents } else { a };
+        let second = if op.is_power() { &self.exponents } else { a };
         let b = match exponent {
             Exponent::Each => Operand::from(second),
             Exponent::One => second.shared(0),
         };
-        if op.is_power() {
-            request = match (exponent, op) {
-                (Exponent::Each, _) => request.exponents_of(EXPONENT_BITS),
-                (Exponent::One, Op::PowVartime) => request.public_exponent(exponents.get(0)),
-                (Exponent::One, _) => request.one_exponent(EXPONENT_BITS),
-            };
-        }
-        let plan = engine.plan(&request).unwrap();
-        let _ = self.recorder.take();
-        // Items without an inverse are no concern here.
-        let _ = match op {
+        match op {
             Op::Mul => engine.mul(a, b),
             Op::Square => engine.square(a),
             Op::MulMod => engine.mul_mod(a, b, moduli),
             Op::SquareMod => engine.square_mod(a, moduli),
             Op::Pow => engine.pow(a, b, moduli),
-            Op::PowVartime => engine.pow_vartime(a, b, moduli),
+            Op::PowVartime => engine.pow(a, Public(b), moduli),
             Op::Inv => engine.inv(a, &self.moduli),
             Op::Gcd => engine.gcd(a, b),
-        };
+            Op::FixedPow => engine.pow_fixed_base(&self.fixed, &self.exponents),
+            Op::MultiPow => engine.multi_pow(&[a.into(), a.shared(1)], &[b, b], moduli),
+            Op::ProductMod => engine.product_mod(a, modulus),
+            Op::SumMod => engine.sum_mod(a, modulus),
+            Op::Div => engine.div(a, moduli),
+            Op::Step => engine.add(a, b),
+            op => panic!("{op} is no operation on numbers"),
+        }
+    }
+
+    /// Asks for the plan of a call and runs the call; returns the plan and what was executed.
+    fn run(&self, op: Op, given: Given, exponent: Exponent) -> (Plan, Vec<Execution>) {
+        let plan = self.call(&self.engine.ask(), op, given, exponent).unwrap();
+        // A base has its tables before its powers are looked at. Items without an inverse are no concern.
+        for _ in 0..if op == Op::FixedPow { 2 } else { 1 } {
+            let _ = self.recorder.take();
+            let _ = self.call(&self.engine, op, given, exponent);
+        }
         (plan, self.recorder.take())
     }
 
     fn check(&self, given: Given, exponent: Exponent) {
-        for &op in Op::ALL {
+        for &op in OPERATIONS {
             let (plan, executions) = self.run(op, given, exponent);
             let Plan { path, variant, window, .. } = plan.clone();
             let planned = Execution { path, variant, window };
-            assert!(!executions.is_empty(), "{op}, {given:?}, {exponent:?}: nothing ran for {plan}");
-            for execution in executions {
-                assert_eq!(execution, planned, "{op} of {} bits, {given:?}, {exponent:?}", self.bits);
+            let what = format!("{op} of {} bits, {given:?}, {exponent:?}", self.bits);
+            assert!(!executions.is_empty(), "{what}: nothing ran for {plan}");
+            match op {
+                // Products of several numbers are computed batch by batch on a GPU, sums are reduced, and
+                // remainders come before quotients.
+                Op::MultiPow | Op::ProductMod if plan.backend() == Backend::Cuda => {
+                    assert!(executions.iter().all(|execution| execution.path == path), "{what}");
+                }
+                Op::MultiPow | Op::ProductMod | Op::SumMod => assert_eq!(executions[0], planned, "{what}"),
+                Op::Div => assert_eq!(executions.last(), Some(&planned), "{what}"),
+                _ => executions.into_iter().for_each(|found| assert_eq!(found, planned, "{what}")),
             }
+            self.check_on_device(op, given, exponent, &plan);
+        }
+    }
+
+    /// Answers that stay on a device are computed as planned for that place.
+    fn check_on_device(&self, op: Op, given: Given, exponent: Exponent, plan: &Plan) {
+        if !matches!(op, Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime) {
+            return;
+        }
+        let plan = self.engine.plan(&plan.request.clone().resident_answers()).unwrap();
+        let _ = self.recorder.take();
+        self.call(&self.engine.on_device(), op, given, exponent).unwrap();
+        let executions = self.recorder.take();
+        assert!(!executions.is_empty(), "{op} on a device: nothing ran for {plan}");
+        for execution in executions {
+            assert_eq!(execution.path, plan.path, "{op} of {} bits on a device, {given:?}", self.bits);
         }
     }
 
@@ -168,7 +219,7 @@ fn every_family_of_gpus_runs_what_it_plans() {
                 false => recorded.check_all(),
                 true => recorded.check(Given::Each, Exponent::Each),
             }
-            let plan = recorded.engine.explain(Op::Pow, bits, COUNT).unwrap();
+            let plan = recorded.engine.plan(&Request::new(Op::Pow, bits, COUNT)).unwrap();
             assert_eq!((plan.backend(), plan.family()), (Backend::Cuda, family));
         }
     }

@@ -2,7 +2,10 @@
 //! out.
 
 use crate::places::{engines, numbers};
-use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Request, Resident};
+use modmill::{
+    Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Public, Request, Resident, Residues,
+    Transformed,
+};
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
 
@@ -105,7 +108,7 @@ fn modular_operations_give_the_same_on_every_mixture_of_places() {
                 engine.mul_mod(&a, &b, &moduli).unwrap(),
                 engine.square_mod(&a, &moduli).unwrap(),
                 engine.pow(&a, &exponents, &moduli).unwrap(),
-                engine.pow_vartime(&a, &exponents, &moduli).unwrap(),
+                engine.pow(&a, Public(&exponents), &moduli).unwrap(),
                 engine.mul_mod(&a, b.shared(1), &modulus).unwrap(),
                 engine.pow(&a, exponents.shared(1), &modulus).unwrap(),
                 engine.reduce(&a, &moduli).unwrap(),
@@ -120,7 +123,7 @@ fn modular_operations_give_the_same_on_every_mixture_of_places() {
                     device.mul_mod(x, y, &resident_moduli),
                     device.square_mod(x, &moduli),
                     device.pow(x, e, &resident_moduli),
-                    device.pow_vartime(x, e, &moduli),
+                    device.pow(x, Public(e), &moduli),
                     device.mul_mod(x, second.shared(1), &modulus),
                     device.pow(x, powers.shared(1), &modulus),
                     device.reduce(x, &resident_moduli),
@@ -135,7 +138,7 @@ fn modular_operations_give_the_same_on_every_mixture_of_places() {
                     engine.mul_mod(x, y, &moduli),
                     engine.square_mod(x, &resident_moduli),
                     engine.pow(x, e, &moduli),
-                    engine.pow_vartime(x, e, &resident_moduli),
+                    engine.pow(x, Public(e), &resident_moduli),
                     engine.mul_mod(x, second.shared(1), &modulus),
                     engine.pow(x, powers.shared(1), &modulus),
                     engine.reduce(x, &moduli),
@@ -473,15 +476,15 @@ fn residues_stay_in_their_form() {
                     .copy_from_slice(oracle::batch_of_width(std::slice::from_ref(value), 300).get(0));
             }
             let (x, y) = (oracle::numbers(&a), oracle::numbers(&b));
-            let one = device.residues(&a, &modulus).unwrap();
-            let two = device.residues(&engine.upload(&b).unwrap(), &modulus).unwrap();
+            let one = Residues::new(&device, &a, &modulus).unwrap();
+            let two = Residues::new(&device, &engine.upload(&b).unwrap(), &modulus).unwrap();
             assert_eq!((one.len(), one.modulus().value()), (9, modulus.value()));
             let found = [
-                device.numbers(&one).unwrap(),
-                device.numbers(&device.mul_residues(&one, &two).unwrap()).unwrap(),
-                device.numbers(&device.square_residues(&one).unwrap()).unwrap(),
-                device.numbers(&device.add_residues(&one, &two).unwrap()).unwrap(),
-                device.numbers(&device.sub_residues(&one, &two).unwrap()).unwrap(),
+                one.numbers(&device).unwrap(),
+                one.mul(&device, &two).unwrap().numbers(&device).unwrap(),
+                one.square(&device).unwrap().numbers(&device).unwrap(),
+                one.add(&device, &two).unwrap().numbers(&device).unwrap(),
+                one.sub(&device, &two).unwrap().numbers(&device).unwrap(),
             ];
             let found = found.map(|numbers| oracle::numbers(&numbers.download().unwrap()));
             for item in 0..9 {
@@ -491,10 +494,10 @@ fn residues_stay_in_their_form() {
                     assert_eq!(found[item], expected, "operation {which}, item {item}, modulo {text}");
                 }
             }
-            let other = device.residues(&b, &Modulus::from_hex("fd").unwrap()).unwrap();
-            assert!(matches!(device.mul_residues(&one, &other), Err(Error::Unavailable(_))));
-            let short = device.residues(b.slice(0..2), &modulus).unwrap();
-            assert!(matches!(device.mul_residues(&one, &short), Err(Error::LengthMismatch { .. })));
+            let other = Residues::new(&device, &b, &Modulus::from_hex("fd").unwrap()).unwrap();
+            assert!(matches!(one.mul(&device, &other), Err(Error::Unavailable(_))));
+            let short = Residues::new(&device, b.slice(0..2), &modulus).unwrap();
+            assert!(matches!(one.mul(&device, &short), Err(Error::LengthMismatch { .. })));
         }
     }
 }
@@ -512,25 +515,22 @@ fn transformed_factors_multiply_like_plain_ones() {
             for place in 0..9 {
                 let first = Placed::new(&engine, &factors, place % 3);
                 let second = Placed::new(&engine, &others, place / 3);
-                let by_item = device.transform(first.operand(), other_bits).unwrap();
-                let shared = device.transform(first.shared(1), other_bits + 1).unwrap();
+                let by_item = Transformed::new(&device, first.operand(), other_bits).unwrap();
+                let shared = Transformed::new(&device, first.shared(1), other_bits + 1).unwrap();
                 assert_eq!(
                     (by_item.len(), by_item.bits(), shared.len(), shared.longest()),
                     (3, bits, 1, other_bits + 1)
                 );
-                let found = device.mul_transformed(second.operand(), &by_item).unwrap().download().unwrap();
+                let found = by_item.mul(&device, second.operand()).unwrap().download().unwrap();
                 assert!(found == each, "one for each, {bits} bits, places {place}");
-                let found = device.mul_transformed(second.operand(), &shared).unwrap().download().unwrap();
+                let found = shared.mul(&device, second.operand()).unwrap().download().unwrap();
                 assert!(found == all, "one for all, {bits} bits, places {place}");
             }
-            let transformed = device.transform(&factors, other_bits).unwrap();
-            let error = device.mul_transformed(others.slice(0..2), &transformed).unwrap_err();
+            let transformed = Transformed::new(&device, &factors, other_bits).unwrap();
+            let error = transformed.mul(&device, others.slice(0..2)).unwrap_err();
             assert_eq!(error, Error::LengthMismatch { what: "a", expected: 3, found: 2 });
             let wider = numbers(other_bits + 1, 3, rng);
-            assert!(matches!(
-                device.mul_transformed(&wider, &transformed),
-                Err(Error::TooLong { what: "a", .. })
-            ));
+            assert!(matches!(transformed.mul(&device, &wider), Err(Error::TooLong { what: "a", .. })));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Matrices in residues from outside: every placement, with and without a device, and devices that fail.
 
 use modmill::{
-    Backend, BitVectors, Engine, Error, FileRows, MemoryRows, Placement, ResidueModuli, ResidueVectors,
-    SeededRows,
+    Backend, BitVectors, Engine, Error, FileRows, MemoryRows, Placement, ResidueMatrix, ResidueModuli,
+    ResidueVectors, SeededRows, kernel_seconds,
 };
 use modmill_cuda::Faults;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn cpu() -> Engine {
 fn products(engine: &Engine) -> Vec<(ResidueVectors, ResidueVectors)> {
     let (bits, residues) = vectors();
     let products = PLACEMENTS.map(|placement| {
-        let matrix = engine.residue_matrix(rows(), placement).unwrap();
+        let matrix = ResidueMatrix::new(engine, rows(), placement).unwrap();
         assert_eq!(matrix.multiply_vartime(engine, &bits), matrix.multiply(engine, &bits));
         // Into memory that held something else.
         let moduli = ResidueModuli::largest(3).unwrap();
@@ -53,7 +53,7 @@ fn placements_and_devices_agree() {
     let Some(builder) = modmill_testing::emulated::engine(Faults::default()) else { return };
     let gpu = builder.fallback(false).build().unwrap();
     assert_eq!(products(&gpu), on_cpu);
-    assert!(gpu.kernel_seconds() > 0.0);
+    assert!(kernel_seconds(&gpu) > 0.0);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn rows_of_a_file_are_those_of_memory() {
     let bytes: Vec<u8> = whole.words().iter().flat_map(|word| word.to_le_bytes()).collect();
     std::fs::write(&path, bytes).unwrap();
     let file = FileRows::open(&ResidueModuli::largest(3).unwrap(), 90, 21, &path).unwrap();
-    let matrix = engine.residue_matrix(file, Placement::Streamed).unwrap();
+    let matrix = ResidueMatrix::new(&engine, file, Placement::Streamed).unwrap();
     assert_eq!(matrix.multiply(&engine, &vectors().0).unwrap(), products(&engine)[0].0);
     std::fs::remove_file(&path).unwrap();
     let lost = matrix.multiply(&engine, &vectors().0);
@@ -88,7 +88,7 @@ fn a_matrix_that_does_not_fit_is_an_error() {
     let faults = Faults { out_of_memory_above: Some(4096), ..Faults::default() };
     let Some(builder) = modmill_testing::emulated::engine(faults) else { return };
     let gpu = builder.build().unwrap();
-    let held = gpu.residue_matrix(rows(), Placement::Held);
+    let held = ResidueMatrix::new(&gpu, rows(), Placement::Held);
     assert!(matches!(held, Err(Error::OutOfMemory { .. })), "{held:?}");
 }
 
@@ -97,7 +97,7 @@ fn progress_ends_with_all_rows() {
     let engine = cpu();
     let last = Arc::new(AtomicUsize::new(0));
     let seen = last.clone();
-    let matrix = engine.residue_matrix(rows(), Placement::Streamed).unwrap();
+    let matrix = ResidueMatrix::new(&engine, rows(), Placement::Streamed).unwrap();
     let matrix = matrix.with_progress(move |done, rows| {
         assert!(done <= rows);
         seen.store(done, Ordering::Relaxed);
@@ -111,7 +111,7 @@ fn vectors_that_do_not_fit_are_refused() {
     let engine = cpu();
     let moduli = ResidueModuli::largest(3).unwrap();
     let matrix = MemoryRows::copy_of(&rows()).unwrap();
-    let matrix = engine.residue_matrix(matrix, Placement::Held).unwrap();
+    let matrix = ResidueMatrix::new(&engine, matrix, Placement::Held).unwrap();
     assert_eq!((matrix.rows(), matrix.columns(), matrix.device_bytes()), (90, 21, 0));
     let short = BitVectors::zeros(1, 89).unwrap();
     assert!(matches!(matrix.multiply(&engine, &short), Err(Error::LengthMismatch { .. })));

@@ -1,6 +1,6 @@
 //! The choice of the path: a forced path runs, and a path that cannot be forced is reported.
 
-use modmill::{Backend, Batch, Engine, Error, Family, Isa, Op, Path, Request};
+use modmill::{Backend, Batch, Engine, Error, Family, Isa, Op, Path, Request, primality};
 use std::process::{Command, Output};
 
 const FORCE: &str = "MODMILL_CPU";
@@ -55,9 +55,9 @@ fn report_what_the_environment_chose() {
             for path in engine.paths() {
                 println!("path: {path}");
             }
-            println!("plan: {}", engine.explain(Op::Pow, 2048, 1000).unwrap().path);
+            println!("plan: {}", engine.plan(&Request::new(Op::Pow, 2048, 1000)).unwrap().path);
             let forced = Engine::builder().isa(Isa::Portable).build().unwrap();
-            println!("builder: {}", forced.explain(Op::Pow, 2048, 1000).unwrap().path);
+            println!("builder: {}", forced.plan(&Request::new(Op::Pow, 2048, 1000)).unwrap().path);
             compute_a_little(&engine);
             println!("threads: {}", threads_of_this_process());
         }
@@ -73,7 +73,7 @@ fn compute_a_little(engine: &Engine) {
     engine.mul(&numbers, &numbers).unwrap();
     engine.inv(&numbers, &moduli).unwrap();
     engine.gcd(&numbers, &moduli).unwrap();
-    engine.is_probable_prime(&numbers, &[2]).unwrap();
+    primality::is_probable_prime(engine, &numbers, &[2]).unwrap();
 }
 
 /// The number of this process's threads if the system tells it; 0 elsewhere.
@@ -145,10 +145,10 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
     for path in Engine::new().unwrap().paths() {
         let engine = Engine::builder().path(path).build().unwrap();
         assert_eq!(engine.paths(), [path]);
-        for &op in Op::ALL {
+        for &op in Op::OF_ITEMS {
             for bits in [64, 1024, 4096] {
                 for count in [1, 8, 1000] {
-                    let plan = engine.explain(op, bits, count).unwrap();
+                    let plan = engine.plan(&Request::new(op, bits, count)).unwrap();
                     // Inverses take the portable road whatever is forced, and say so; full products
                     // too where residues are; where GPUs are forced, transforms or any road of the CPU's.
                     match op {
@@ -175,9 +175,11 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
 #[test]
 fn residues_leave_to_another_path_what_they_do_not_compute() {
     let engine = Engine::builder().isa(Isa::Portable).family(Family::Rns).build().unwrap();
-    let plan = engine.explain(Op::Pow, 8192, 1).unwrap();
+    let plan = engine.plan(&Request::new(Op::Pow, 8192, 1)).unwrap();
     assert_eq!(plan.family(), Family::Rns, "{plan}");
-    for plan in [(Op::Pow, 10_000), (Op::Mul, 1024)].map(|(op, bits)| engine.explain(op, bits, 1).unwrap()) {
+    for plan in [(Op::Pow, 10_000), (Op::Mul, 1024)]
+        .map(|(op, bits)| engine.plan(&Request::new(op, bits, 1)).unwrap())
+    {
         assert_eq!(plan.path, PORTABLE, "{plan}");
         assert!(plan.reason.contains("rns"), "{plan}");
     }
@@ -186,10 +188,10 @@ fn residues_leave_to_another_path_what_they_do_not_compute() {
 #[test]
 fn without_force_the_plan_names_a_path_of_the_engine() {
     let engine = Engine::new().unwrap();
-    for &op in Op::ALL {
+    for &op in Op::OF_ITEMS {
         for bits in [1, 64, 65, 2048, 32_768] {
             for count in [0, 1, 7, 8, 100_000] {
-                let plan = engine.explain(op, bits, count).unwrap();
+                let plan = engine.plan(&Request::new(op, bits, count)).unwrap();
                 assert!(engine.paths().contains(&plan.path), "{plan}");
                 assert!(plan.to_string().contains(&plan.path.to_string()), "{plan}");
             }

@@ -1,8 +1,8 @@
 //! The promises to callers, by example: order, errors, empty batches, ways to give operands.
 
 use modmill::{
-    Batch, Engine, Error, Family, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Modulus, Op, Operand, Request,
-    TRANSFORM_MAX_BITS,
+    Batch, Engine, Error, Family, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Modulus, Op, Operand, Public,
+    Request, TRANSFORM_MAX_BITS, primality,
 };
 
 fn engine() -> Engine {
@@ -21,7 +21,7 @@ fn a_mixed_batch_is_answered_in_order() {
     // python3 -c "print([hex(pow(b, e, n)) for b, e, n in ...])" with the numbers above.
     let expected = ["18", "1", "1", "ff", "1", "0", "1"];
     assert_eq!(hex(&engine().pow(&bases, &exponents, &moduli).unwrap()), expected);
-    assert_eq!(hex(&engine().pow_vartime(&bases, &exponents, &moduli).unwrap()), expected);
+    assert_eq!(hex(&engine().pow(&bases, Public(&exponents), &moduli).unwrap()), expected);
 }
 
 #[test]
@@ -34,12 +34,12 @@ fn an_empty_batch_is_an_empty_answer() {
         engine.mul_mod(&none, &none, &none),
         engine.square_mod(&none, &modulus),
         engine.pow(&none, &none, &modulus),
-        engine.pow_vartime(&none, Operand::Shared { bits: 8, value: &[3] }, &none),
+        engine.pow(&none, Public(Operand::Shared { bits: 8, value: &[3] }), &none),
         engine.inv(&none, &modulus),
     ] {
         assert!(answer.unwrap().is_empty());
     }
-    assert_eq!(engine.is_probable_prime(&none, &[2]), Ok(vec![]));
+    assert_eq!(primality::is_probable_prime(&engine, &none, &[2]), Ok(vec![]));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_shared_value_may_have_fewer_limbs_than_its_width_or_more() {
         for bits in [2, 64, 65, 200] {
             let three = Operand::Shared { bits, value };
             assert_eq!(hex(&engine.pow(three, three, &moduli).unwrap()), ["1b", "1b"], "{bits} bits");
-            assert_eq!(hex(&engine.pow_vartime(three, three, &moduli).unwrap()), ["1b", "1b"], "{bits} bits");
+            assert_eq!(hex(&engine.pow(three, Public(three), &moduli).unwrap()), ["1b", "1b"], "{bits} bits");
             assert_eq!(hex(&engine.mul_mod(three, three, &moduli).unwrap()), ["9", "9"], "{bits} bits");
             assert_eq!(hex(&engine.mul(three, three).unwrap()), ["9"], "{bits} bits");
             assert_eq!(hex(&engine.inv(three, &moduli).unwrap()), ["2a1", "2ab"], "{bits} bits");
@@ -179,14 +179,17 @@ fn numbers_of_no_bits_are_zeros() {
 
 #[test]
 fn plans_are_made_for_any_length() {
-    for op in Op::ALL {
+    for op in Op::OF_ITEMS {
         for count in [0, usize::MAX] {
             for bits in [0, TRANSFORM_MAX_BITS] {
-                let plan = engine().explain(*op, bits, count).unwrap();
+                let plan = engine().plan(&Request::new(*op, bits, count)).unwrap();
                 assert_eq!(plan.request, Request::new(*op, bits, count));
                 assert!(!plan.seconds.is_nan());
             }
-            assert!(matches!(engine().explain(*op, usize::MAX, count), Err(Error::TooLong { .. })));
+            assert!(matches!(
+                engine().plan(&Request::new(*op, usize::MAX, count)),
+                Err(Error::TooLong { .. })
+            ));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Sums of products and sums with weights modulo one number, on the host and on a device.
 
 use crate::places::{engines, numbers};
-use modmill::{Batch, Error, Modulus, Sums};
+use modmill::{Batch, Error, ModularSums, Modulus, Sums};
 use modmill_testing::oracle::number as big;
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
@@ -42,7 +42,7 @@ fn sums_of_products_are_right() {
                 sums.push([(0, &often[..]), (3, &[4, 5, 6]), (2, &[])]);
                 sums.push((0..count).map(|left| (left, &all[..])));
                 sums.push([(2, &[5][..])]);
-                let modular = engine.modular_sums(&modulus, sums.most_products()).unwrap();
+                let modular = ModularSums::new(&engine, &modulus, sums.most_products()).unwrap();
                 let expected: Vec<BigUint> = (0..sums.len())
                     .map(|sum| {
                         let number = |index: usize| big(numbers.get(index));
@@ -74,7 +74,7 @@ fn sums_of_products_are_right() {
 fn long_numbers_have_weights_though_not_so_many_products() {
     for engine in engines() {
         let modulus = Modulus::from_hex(&"f".repeat(1 << 16)).unwrap();
-        let modular = engine.modular_sums(&modulus, 1_000_000).unwrap();
+        let modular = ModularSums::new(&engine, &modulus, 1_000_000).unwrap();
         let number = Batch::from_hex(["3"]).unwrap();
         let sums = modular.weighted_sums(&number, &[0, 255]).unwrap().download().unwrap();
         assert_eq!((sums.get(0)[0], sums.get(1)[0]), (0, 765));
@@ -88,7 +88,7 @@ fn factors_come_in_groups() {
         let rng = &mut Rng::new(74);
         let modulus = Modulus::from_hex(&"f".repeat(999)).unwrap();
         let all = factors(&modulus, 6, rng);
-        let modular = engine.modular_sums(&modulus, 4).unwrap();
+        let modular = ModularSums::new(&engine, &modulus, 4).unwrap();
         let mut sums = Sums::default();
         sums.push([(5, &[0, 3][..]), (2, &[4])]);
         let whole = modular.factors(&all).unwrap();
@@ -108,7 +108,7 @@ fn many_sums_are_cut_into_chunks() {
         let numbers = factors(&modulus, 10, rng);
         let mut sums = Sums::default();
         (0..600).for_each(|sum| sums.push([(sum % 10, &[sum % 7, sum % 3][..])]));
-        let modular = engine.modular_sums(&modulus, 2).unwrap();
+        let modular = ModularSums::new(&engine, &modulus, 2).unwrap();
         let answers = modular.sums_of_products(&[&modular.factors(&numbers).unwrap()], &sums).unwrap();
         let answers = answers.download().unwrap();
         for (sum, answer) in answers.iter().enumerate() {
@@ -130,7 +130,7 @@ fn weighted_sums_are_right() {
                 let weights: Vec<u8> = (0..count * sums)
                     .map(|place| if place < count { 255 } else { rng.word() as u8 })
                     .collect();
-                let modular = engine.modular_sums(&modulus, 255 * count).unwrap();
+                let modular = ModularSums::new(&engine, &modulus, 255 * count).unwrap();
                 let resident = engine.upload(&numbers).unwrap();
                 let answers = modular.weighted_sums(&resident, &weights).unwrap().download().unwrap();
                 assert_eq!((answers.bits(), answers.len()), (modulus.bits(), sums));
@@ -148,7 +148,7 @@ fn weighted_sums_are_right() {
 fn what_does_not_fit_is_refused() {
     for engine in engines() {
         let modulus = Modulus::from_hex("ffffffffffffffc5").unwrap();
-        let modular = engine.modular_sums(&modulus, 3).unwrap();
+        let modular = ModularSums::new(&engine, &modulus, 3).unwrap();
         let numbers = Batch::zeros(64, 2);
         let long = Batch::zeros(65, 2);
         assert!(matches!(modular.factors(&long), Err(Error::TooLong { bits: 65, limit: 64, .. })));
@@ -163,7 +163,7 @@ fn what_does_not_fit_is_refused() {
             modular.sums_of_products(&[&factors], &sums),
             Err(Error::OutOfRange { value: 4, .. })
         ));
-        let other = engine.modular_sums(&modulus, 3).unwrap().factors(&numbers).unwrap();
+        let other = ModularSums::new(&engine, &modulus, 3).unwrap().factors(&numbers).unwrap();
         assert!(matches!(modular.sums_of_products(&[&other], &Sums::default()), Err(Error::Unavailable(_))));
         let resident = engine.upload(&numbers).unwrap();
         assert!(matches!(modular.weighted_sums(&resident, &[1; 3]), Err(Error::LengthMismatch { .. })));

@@ -1,6 +1,6 @@
 //! Watched calls: items are counted on every path, and a call stops in the middle.
 
-use modmill::{Backend, Batch, Engine, Error, Modulus, Watch};
+use modmill::{Backend, Batch, Engine, Error, Modulus, Public, Watch};
 use modmill_cuda::Faults;
 use modmill_testing::emulated;
 use std::sync::Arc;
@@ -63,11 +63,11 @@ fn powers_of_one_base_are_counted_and_stopped() {
         let watched = engine.watched_by(&watch);
         assert_eq!(watched.pow_fixed_base(&fixed, &exponents).unwrap(), expected);
         assert_eq!(watch.done(), 1000);
-        assert_eq!(watched.pow_fixed_base_vartime(&fixed, &exponents).unwrap(), expected);
+        assert_eq!(watched.pow_fixed_base(&fixed, Public(&exponents)).unwrap(), expected);
         assert_eq!(watch.done(), 2000);
         watch.stop();
         assert_eq!(watched.pow_fixed_base(&fixed, &exponents), Err(Error::Interrupted));
-        assert_eq!(watched.pow_fixed_base_vartime(&fixed, &exponents), Err(Error::Interrupted));
+        assert_eq!(watched.pow_fixed_base(&fixed, Public(&exponents)), Err(Error::Interrupted));
         assert_eq!(watch.done(), 2000);
     }
 }
@@ -81,12 +81,12 @@ fn a_stopped_call_has_no_answers() {
     watch.stop();
     let watched = engine.watched_by(&watch);
     assert_eq!(watched.pow(&numbers, &numbers, &numbers), Err(Error::Interrupted));
-    assert_eq!(watched.pow_vartime(&numbers, &numbers, &even), Err(Error::Interrupted));
+    assert_eq!(watched.pow(&numbers, Public(&numbers), &even), Err(Error::Interrupted));
     assert_eq!(watched.mul_mod(&numbers, &numbers, &numbers), Err(Error::Interrupted));
     assert_eq!(watched.inv(&numbers, &numbers), Err(Error::Interrupted));
     assert_eq!(watched.gcd(&numbers, &numbers), Err(Error::Interrupted));
     let mut answers = Batch::zeros(256, 50);
-    assert_eq!(watched.pow_into(&numbers, &numbers, &numbers, &mut answers), Err(Error::Interrupted));
+    assert_eq!(watched.to(&mut answers).pow(&numbers, &numbers, &numbers), Err(Error::Interrupted));
     assert_eq!(watch.done(), 0);
     assert!(engine.pow(&numbers, &numbers, &numbers).is_ok(), "the engine itself goes on");
 }
@@ -127,12 +127,12 @@ fn a_stopped_batch_is_no_fault_of_a_gpu() {
     let (numbers, exponent) = (odd_numbers(192, 20), Batch::from_hex(["10001"]).unwrap());
     let watch = Arc::new(Watch::new());
     let watched = engine.watched_by(&watch);
-    let answers = watched.pow_vartime(&numbers, exponent.shared(0), &numbers).unwrap();
+    let answers = watched.pow(&numbers, Public(exponent.shared(0)), &numbers).unwrap();
     assert_eq!((answers.len(), watch.done()), (20, 20));
     watch.stop();
-    assert_eq!(watched.pow_vartime(&numbers, exponent.shared(0), &numbers), Err(Error::Interrupted));
+    assert_eq!(watched.pow(&numbers, Public(exponent.shared(0)), &numbers), Err(Error::Interrupted));
     assert_eq!((watch.done(), engine.faults()), (20, Vec::new()));
-    assert!(engine.pow_vartime(&numbers, exponent.shared(0), &numbers).is_ok(), "the device goes on");
+    assert!(engine.pow(&numbers, Public(exponent.shared(0)), &numbers).is_ok(), "the device goes on");
 }
 
 #[test]

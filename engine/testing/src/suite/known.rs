@@ -4,7 +4,7 @@ use super::check::{expect, inverses};
 use super::{Outcome, Suite};
 use crate::groups::groups;
 use crate::oracle::batch;
-use modmill::{Batch, Engine, Modulus};
+use modmill::{Batch, Engine, Modulus, Public, primality};
 use num_bigint::BigUint;
 
 /// Written by `engine/testing/vectors/generate.py` with Python's integers.
@@ -46,7 +46,7 @@ fn powers(engine: &Engine, vartime: bool, longest: usize) -> Outcome {
         .map(|item| {
             let one = |numbers: &[BigUint]| batch(&numbers[item..=item]);
             let (a, b, n) = (one(&base), one(&exp), one(&modulus));
-            let found = if vartime { engine.pow_vartime(&a, &b, &n) } else { engine.pow(&a, &b, &n) };
+            let found = if vartime { engine.pow(&a, Public(&b), &n) } else { engine.pow(&a, &b, &n) };
             Ok(crate::oracle::number(found.map_err(|error| error.to_string())?.get(0)))
         })
         .collect();
@@ -56,7 +56,7 @@ fn powers(engine: &Engine, vartime: bool, longest: usize) -> Outcome {
     let some = |numbers: &[BigUint]| short.iter().map(|&item| numbers[item].clone()).collect::<Vec<_>>();
     let (a, b, n) = (some(&base), some(&exp), some(&modulus));
     let found = if vartime {
-        engine.pow_vartime(&batch(&a), &batch(&b), &batch(&n))
+        engine.pow(&batch(&a), Public(&batch(&b)), &batch(&n))
     } else {
         engine.pow(&batch(&a), &batch(&b), &batch(&n))
     };
@@ -79,12 +79,12 @@ fn safe_prime(engine: &Engine, prime: &BigUint) -> Outcome {
     let text = |error: modmill::Error| error.to_string();
     let half: BigUint = prime >> 1;
     let both = batch(&[prime.clone(), half.clone()]);
-    if engine.is_probable_prime(&both, &[2, 3]).map_err(text)? != [true, true] {
+    if primality::is_probable_prime(engine, &both, &[2, 3]).map_err(text)? != [true, true] {
         return Err("p or (p - 1) / 2 is not prime".to_owned());
     }
     // The primes are found among other numbers of a batch, which are not primes.
     let beside = batch(&[prime.clone(), prime - 2u8, prime.clone(), half + 2u8]);
-    let verdicts = engine.is_probable_prime(&beside, &[2]).map_err(text)?;
+    let verdicts = primality::is_probable_prime(engine, &beside, &[2]).map_err(text)?;
     if verdicts != [true, false, true, false] {
         return Err(format!("p, p - 2, p, q + 2: {verdicts:?}"));
     }

@@ -5,7 +5,7 @@ use super::{Effort, Outcome, Suite};
 use crate::hard;
 use crate::oracle::{self, batch, batch_of_width, number};
 use crate::rng::Rng;
-use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, Operand};
+use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, Operand, Public, random};
 use num_bigint::BigUint;
 
 pub(super) fn run(suite: &mut Suite<'_>) {
@@ -67,7 +67,7 @@ fn fixed_base(engine: &Engine, modulus: &BigUint, is_brief: bool) -> Outcome {
                 expect(&[("exponent", exponents)], &expected, &found)?;
                 // The declared width of public exponents may be greater.
                 let wider = batch_of_width(exponents, exponent_bits + 100);
-                let found = engine.pow_fixed_base_vartime(&fixed, &wider).map_err(text)?;
+                let found = engine.pow_fixed_base(&fixed, Public(&wider)).map_err(text)?;
                 expect(&[("exponent", exponents)], &expected, &found)?;
                 let found = engine.on_device().pow_fixed_base(&fixed, &numbers).map_err(text)?;
                 expect(&[("exponent", exponents)], &expected, &found.download().map_err(text)?)?;
@@ -115,7 +115,7 @@ fn multi_pow(engine: &Engine, modulus: &BigUint, is_brief: bool) -> Outcome {
             let resident = engine.on_device().multi_pow(&a, &b, &modulus).map_err(text)?;
             for found in [
                 engine.multi_pow(&a, &b, &modulus),
-                engine.multi_pow_vartime(&a, &b, &modulus),
+                engine.multi_pow(&a, Public(&b), &modulus),
                 resident.download(),
             ] {
                 let found = found.map_err(text)?;
@@ -161,7 +161,7 @@ fn columns(engine: &Engine, modulus: &BigUint, is_brief: bool) -> Outcome {
         });
         let exponents = batch(&exponents);
         check("powers", engine.product_of_powers(&a_batch, &exponents, &shared), powers.clone())?;
-        check("powers", engine.product_of_powers_vartime(&a_batch, &exponents, &shared), powers)?;
+        check("powers", engine.product_of_powers(&a_batch, Public(&exponents), &shared), powers)?;
         for group in [1, 3, 16, count] {
             let found = engine.products_mod(&a_batch, group, &shared).map_err(text)?;
             let product =
@@ -182,7 +182,7 @@ fn long_exponents(engine: &Engine) -> Outcome {
         if !matches!(found, Err(Error::TooLong { bits: 9, limit: 8, .. })) {
             return Err(format!("secret exponents: {found:?}"));
         }
-        let found = engine.pow_fixed_base_vartime(&fixed, &exponents);
+        let found = engine.pow_fixed_base(&fixed, Public(&exponents));
         if found != Err(Error::DoesNotFit { index: 1, bits: 8 }) {
             return Err(format!("public exponents: {found:?}"));
         }
@@ -220,7 +220,7 @@ fn many_moduli(engine: &Engine) -> Outcome {
         let [a, b, c, d] = batches.each_ref().map(Operand::from);
         let found = engine.multi_pow(&[a, c], &[b, d], &batch(&moduli)).map_err(text)?;
         expect(&[("n", &moduli)], &expected, &found)?;
-        let found = engine.multi_pow_vartime(&[a, c], &[b, d], &batch(&moduli)).map_err(text)?;
+        let found = engine.multi_pow(&[a, c], Public(&[b, d]), &batch(&moduli)).map_err(text)?;
         expect(&[("n", &moduli)], &expected, &found)?;
     }
     Ok(())
@@ -257,7 +257,7 @@ fn nothing(engine: &Engine) -> Outcome {
             expect(&[], &[BigUint::ZERO], &found.map_err(text)?)?;
         }
         expect(&[], &[], &engine.products_mod(&none, 5, &shared).map_err(text)?)?;
-        expect(&[], &[], &engine.random_below(&shared, 0).map_err(text)?)?;
+        expect(&[], &[], &random::below(engine, &shared, 0).map_err(text)?)?;
         // Numbers of no width at all are zeros.
         let zeros = Batch::zeros(0, 3);
         expect(&[], &[BigUint::ZERO], &engine.product_mod(&zeros, &shared).map_err(text)?)?;

@@ -3,7 +3,7 @@
 use super::{Outcome, Suite};
 use crate::hard;
 use crate::oracle::batch;
-use modmill::{Batch, Engine};
+use modmill::{Batch, Engine, primality};
 use num_bigint::BigUint;
 
 /// Exponents of Mersenne primes 2^p - 1.
@@ -16,16 +16,17 @@ pub(super) fn run(suite: &mut Suite<'_>) {
     suite.case(format!("Mersenne numbers up to {longest} bits"), |engine| mersenne(engine, longest));
     suite.case("pseudoprimes", pseudoprimes);
     suite.case("primality of nothing, and to no base", |engine| {
-        let none = engine.is_probable_prime(&Batch::zeros(64, 0), &[2]).map_err(|error| error.to_string())?;
-        let odd = engine
-            .is_probable_prime(&Batch::from_values([[9u64], [8]]), &[])
+        let none = primality::is_probable_prime(engine, &Batch::zeros(64, 0), &[2])
+            .map_err(|error| error.to_string())?;
+        let odd = primality::is_probable_prime(engine, &Batch::from_values([[9u64], [8]]), &[])
             .map_err(|error| error.to_string())?;
         if none.is_empty() && odd == [true, false] { Ok(()) } else { Err(format!("{none:?}, {odd:?}")) }
     });
 }
 
 fn verdicts(engine: &Engine, numbers: &[BigUint], bases: &[u64], expected: &[bool]) -> Outcome {
-    let found = engine.is_probable_prime(&batch(numbers), bases).map_err(|error| error.to_string())?;
+    let found =
+        primality::is_probable_prime(engine, &batch(numbers), bases).map_err(|error| error.to_string())?;
     if found.len() != expected.len() {
         return Err(format!("{} verdicts on {} numbers", found.len(), expected.len()));
     }

@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::parts::Octets;
-use crate::rows::resized;
 use crate::{EncodedColumn, Integers, Randomness};
-use modmill::{Engine, OnDevice, Resident};
+use modmill::{Device, Engine, Holds, Host, Resident};
 
 /// Changes one bit of one item of one stage, or of the ciphertexts if there is none, in its `call`-th
 /// appearance or in all, and counts the powers.
@@ -35,27 +34,27 @@ impl Fault {
     }
 }
 
-/// Chains whose numbers the tests can change.
-trait Changed: Chain {
-    fn change(&self, numbers: &mut Self::Numbers, change: impl FnOnce(&mut Batch));
+/// Places whose numbers the tests can change.
+trait Changed: Holds {
+    fn change(at: &Engine<Self>, numbers: &mut Self::Numbers, change: impl FnOnce(&mut Batch));
 }
 
-impl Changed for Engine {
-    fn change(&self, numbers: &mut Batch, change: impl FnOnce(&mut Batch)) {
+impl Changed for Host {
+    fn change(_at: &Engine, numbers: &mut Batch, change: impl FnOnce(&mut Batch)) {
         change(numbers);
     }
 }
 
-impl Changed for OnDevice<'_> {
-    fn change(&self, numbers: &mut Resident, change: impl FnOnce(&mut Batch)) {
+impl Changed for Device<'_> {
+    fn change(at: &Engine<Self>, numbers: &mut Resident, change: impl FnOnce(&mut Batch)) {
         let mut batch = numbers.download().unwrap();
         change(&mut batch);
         // A sum with zero puts numbers of the host on the device.
-        *numbers = self.add(&batch, Operand::Shared { bits: 1, value: &[0] }).unwrap().narrowed(batch.bits());
+        *numbers = at.add(&batch, Operand::Shared { bits: 1, value: &[0] }).unwrap().narrowed(batch.bits());
     }
 }
 
-impl<C: Changed> Witness<C> for Fault {
+impl<P: Changed> Witness<P> for Fault {
     fn bases(&mut self, ciphertexts: BatchView<'_>) -> Option<Batch> {
         let mut changed = ciphertexts.to_batch();
         self.is_due(None).then(|| {
@@ -64,10 +63,10 @@ impl<C: Changed> Witness<C> for Fault {
         })
     }
 
-    fn see(&mut self, stage: Stage, chain: &C, numbers: &mut C::Numbers) {
+    fn see(&mut self, stage: Stage, at: &Engine<P>, numbers: &mut P::Numbers) {
         self.powers += usize::from(stage == Stage::Powers);
         if self.is_due(Some(stage)) {
-            chain.change(numbers, |numbers| self.flip(numbers));
+            P::change(at, numbers, |numbers| self.flip(numbers));
         }
     }
 }
@@ -84,7 +83,7 @@ fn faults_are_noticed_and_named() {
         let plaintexts = Batch::from_values((0..count as u64).map(|value| [value * value]));
         let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
         let expected = paillier.decrypt_checked(&key, &column).unwrap();
-        assert_eq!(resized(&expected, plaintexts.bits()).unwrap(), plaintexts);
+        assert_eq!(expected.resized(plaintexts.bits()).unwrap(), plaintexts);
         let item = count - 1;
         let faulty = |result: Result<Batch, Error>| match result {
             Err(Error::Decryption { items }) => assert_eq!(items, [item]),
@@ -122,7 +121,7 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
     paillier.encrypt_in_lanes(&gpu, key.public_key(), &plaintexts, answers, copy).unwrap();
     let column = Ciphertexts::trusted(key.public_key(), values);
     let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
-    assert_eq!(resized(&expected, plaintexts.bits()).unwrap(), plaintexts);
+    assert_eq!(expected.resized(plaintexts.bits()).unwrap(), plaintexts);
     assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
     assert_eq!(in_lanes(&paillier, &gpu, &key, &column).unwrap(), expected);
     let short = [key.p(), key.q()].map(|factor| factor.short.as_ref().unwrap());
@@ -145,7 +144,7 @@ fn parts_of_two_lanes_are_put_together_in_order() {
         let plaintexts = Batch::from_values((0..37u64).map(|value| [value, value * value]));
         let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
         let found = in_lanes(&paillier, &engine, &key, &column).unwrap();
-        assert_eq!(resized(&found, plaintexts.bits()).unwrap(), plaintexts);
+        assert_eq!(found.resized(plaintexts.bits()).unwrap(), plaintexts);
         // A multiple of p is no ciphertext.
         let mut values = column.values().clone();
         for item in [9, 36] {
@@ -160,15 +159,15 @@ fn parts_of_two_lanes_are_put_together_in_order() {
 }
 
 /// The plaintexts of a column that is decrypted in parts.
-fn in_lanes<C: Chain + Sync>(
+fn in_lanes<P: Holds + Sync>(
     paillier: &Paillier<'_>,
-    chain: &C,
+    at: &Engine<P>,
     key: &PrivateKey,
     column: &Ciphertexts,
 ) -> Result<Batch, Error> {
     let mut plaintexts = Batch::zeros(key.bits(), column.len());
     let answers = Answers::of_batch(&mut plaintexts);
-    paillier.decrypt_in_lanes(chain, key, column.values(), answers, copy).map(|()| plaintexts)
+    paillier.decrypt_in_lanes(at, key, column.values(), answers, copy).map(|()| plaintexts)
 }
 
 /// Parts of bytes become integers in lanes as they do in one piece, and what is wrong has its place in the
@@ -243,7 +242,7 @@ fn keys_with_a_subgroup_decrypt_again_after_a_fault() {
     let never = || Fault::once(Stage::Powers, usize::MAX, 0, 0);
     let (mut first, mut second) = (never(), never());
     let expected = decrypt(&short, &mut first).unwrap();
-    assert_eq!(resized(&expected, plaintexts.bits()).unwrap(), plaintexts);
+    assert_eq!(expected.resized(plaintexts.bits()).unwrap(), plaintexts);
     assert_eq!(decrypt(&full, &mut second).unwrap(), expected);
     assert_eq!((first.powers, second.powers), (2, 4));
     for stage in STAGES {

@@ -3,7 +3,7 @@
 use crate::rows::{is_one, shared};
 use crate::{Error, KeyError};
 use modmill::number::{self, Number};
-use modmill::{Engine, Modulus};
+use modmill::{Engine, Modulus, Public};
 use modmill_primes::random;
 
 /// A base of short exponents with the length of these exponents in bits, which is half the length of n if it
@@ -33,7 +33,7 @@ pub(super) fn base_of(engine: &Engine, n: &[u64], x: &[u64]) -> Result<Number, E
     let mut h = Number::new(n.to_vec());
     number::sub_assign(&mut h, x);
     let modulus = Modulus::new(&number::mul(n, n))?;
-    let power = engine.pow_vartime(shared(&h), shared(n), &modulus)?;
+    let power = engine.pow(shared(&h), Public(shared(n)), &modulus)?;
     Ok(Number::new(power.get(0).to_vec()))
 }
 

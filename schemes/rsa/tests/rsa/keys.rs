@@ -1,6 +1,6 @@
 //! Keys: every format, and every way in which a key can be wrong.
 
-use modmill::Engine;
+use modmill::{Engine, primality};
 use modmill_rsa::{AnyKey, Error, KeyError, ModulusFlaw, PrivateKey, PrivateParts, PublicKey, Sizes};
 use num_bigint::BigUint;
 use std::sync::LazyLock;
@@ -54,7 +54,7 @@ fn prime(bits: usize, seed: u64) -> BigUint {
     candidate.set_bit(0, true);
     loop {
         let batch = modmill_testing::oracle::batch(std::slice::from_ref(&candidate));
-        if ENGINE.is_probable_prime(&batch, &[2, 3, 5, 7]).unwrap()[0]
+        if primality::is_probable_prime(&ENGINE, &batch, &[2, 3, 5, 7]).unwrap()[0]
             && &candidate % 65_537u32 != BigUint::from(1u8)
         {
             return candidate;

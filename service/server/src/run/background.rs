@@ -5,6 +5,7 @@ use crate::allocator;
 use crate::config::Config;
 use crate::kms;
 use crate::service::Service;
+use modmill::warm;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -72,7 +73,7 @@ pub(super) fn start(tasks: &mut JoinSet<()>, config: &Config, service: &Arc<Serv
         let (service, lengths) = (Arc::clone(service), config.engine.warm_bits.clone());
         tasks.spawn_blocking(move || {
             for bits in lengths {
-                if let Err(error) = service.batcher.engine().warm_rsa(bits, 1 << 16) {
+                if let Err(error) = warm::rsa(service.batcher.engine(), bits, 1 << 16) {
                     tracing::warn!(bits, %error, "kernels cannot be compiled beforehand");
                 }
             }

@@ -96,7 +96,7 @@ impl<'e> Powers<'e> {
         let device = engine.on_device();
         let (mut table, step) = powers_of(engine, modulus, engine.upload(r)?, window, progress)?;
         // Weights of 4 at most, and 1 for the bit.
-        let weighted = engine.modular_sums(modulus, 4 * (window + 1) + 1)?;
+        let weighted = ModularSums::new(engine, modulus, 4 * (window + 1) + 1)?;
         let mut minus_all = weighted.weighted_sums(&table, &vec![1; window])?.download()?;
         negate_mod(minus_all.get_mut(0), modulus.value());
         table = device.join(&[&table, &engine.upload(&minus_all)?])?;

@@ -14,7 +14,7 @@ pub(super) struct SumsModulo<'e> {
 impl<'e> SumsModulo<'e> {
     /// For sums of at most `most` products and numbers.
     pub(super) fn new(engine: &'e Engine, modulus: &Modulus, most: usize) -> Result<Self, Error> {
-        let modular = engine.modular_sums(modulus, most)?;
+        let modular = ModularSums::new(engine, modulus, most)?;
         let one = modular.factors(&Batch::from_values([[1].as_slice()]))?;
         Ok(Self { modular, one })
     }

@@ -35,8 +35,8 @@ impl<'e> Encryptor<'e> {
         let b = MemoryRows::new(moduli, rows, 1, words.collect())?;
         Ok(Self {
             engine,
-            matrix: engine.residue_matrix(key.matrix()?, placement)?,
-            b: engine.residue_matrix(b, Placement::Held)?,
+            matrix: ResidueMatrix::new(engine, key.matrix()?, placement)?,
+            b: ResidueMatrix::new(engine, b, Placement::Held)?,
             parameters,
         })
     }

@@ -22,7 +22,7 @@ impl<'e> Evaluator<'e> {
     /// An evaluator on an engine.
     pub fn new(engine: &'e Engine, key: &EvaluationKey, placement: Placement) -> Result<Self, Error> {
         let counts = 1..=key.parameters().moduli().len();
-        let levels = counts.map(|count| Ok(engine.residue_matrix(level_rows(key, count)?, placement)?));
+        let levels = counts.map(|count| Ok(ResidueMatrix::new(engine, level_rows(key, count)?, placement)?));
         let levels = levels.collect::<Result<Vec<_>, Error>>()?;
         Ok(Self { engine, parameters: key.parameters().clone(), levels })
     }

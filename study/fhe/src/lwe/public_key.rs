@@ -4,7 +4,7 @@ use super::error::Error;
 use super::parameters::Parameters;
 use super::random;
 use super::secret_key::SecretKey;
-use modmill::{Engine, Placement, ResidueVectors, SeededRows};
+use modmill::{Engine, Placement, ResidueMatrix, ResidueVectors, SeededRows};
 use std::fmt;
 
 /// The public key `A = [b | -A']` with `b = A' s' + 2e`: A' is the matrix of N rows and n columns that a seed
@@ -66,7 +66,7 @@ pub(super) fn samples(
 ) -> Result<ResidueVectors, Error> {
     let parameters = secret.parameters();
     let source = SeededRows::new(parameters.moduli(), rows, parameters.dimension(), seed)?;
-    let matrix = engine.residue_matrix(source, Placement::Streamed)?;
+    let matrix = ResidueMatrix::new(engine, source, Placement::Streamed)?;
     let mut b = matrix.multiply_rows(engine, &secret.residues()?)?;
     let errors = random::errors(rows)?;
     for (plane, modulus) in b.as_mut_slice().chunks_mut(rows).zip(parameters.moduli().words()) {

@@ -2,6 +2,7 @@
 
 use super::{FheRecord, timed};
 use modmill::Engine;
+use modmill::kernel_seconds;
 use modmill_fhe::gentry_halevi::{
     Ciphertexts, Encryption, Error, Evaluation, GentryHalevi, Noise, Progress, Setting, generate,
 };
@@ -42,7 +43,7 @@ impl Bench<'_> {
         let decrypts = |ciphertexts: &Ciphertexts, bits: &[bool]| {
             Ok::<_, Error>(scheme.decrypt(&secret, ciphertexts)? == bits)
         };
-        let kernels = || self.engine.kernel_seconds();
+        let kernels = || kernel_seconds(self.engine);
         let bits: Vec<bool> = (0..self.batch).map(|item| item % 3 == 1).collect();
         let encryptions = [
             (

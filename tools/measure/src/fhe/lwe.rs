@@ -3,8 +3,8 @@
 
 use super::{FheRecord, timed};
 use modmill::{
-    BitVectors, Engine, Error, MatrixFactors, MatrixSource, Placement, ResidueModuli, ResidueVectors,
-    SeededRows,
+    BitVectors, Engine, Error, MatrixFactors, MatrixSource, Placement, ResidueMatrix, ResidueModuli,
+    ResidueVectors, SeededRows, kernel_seconds,
 };
 use num_bigint::BigUint;
 use std::time::Duration;
@@ -37,8 +37,8 @@ impl Bench<'_> {
         let moduli = ResidueModuli::largest(self.moduli)?;
         let source = SeededRows::new(&moduli, self.rows, self.columns, [42; 32])?;
         let elements = checked_columns(&source)?;
-        let matrix = self.engine.residue_matrix(source, self.placement)?;
-        let kernels = || self.engine.kernel_seconds();
+        let matrix = ResidueMatrix::new(self.engine, source, self.placement)?;
+        let kernels = || kernel_seconds(self.engine);
         for (op, is_bits, count) in [
             ("matrix times bits", true, 1),
             ("matrix times integers", false, 1),

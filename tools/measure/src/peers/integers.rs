@@ -127,7 +127,7 @@ impl<L: Integers> Worker for Numbers<'_, L> {
                             return Err(Refusal { function: L::function(self.op), what });
                         }
                     }
-                    Op::Pow | Op::PowVartime => power(answer, a, b, modulus),
+                    _ => power(answer, a, b, modulus),
                 }
             }
         }

@@ -134,7 +134,7 @@ fn function(op: Op) -> &'static str {
         Op::Inv => "BN_mod_inverse",
         Op::Gcd => "BN_gcd",
         Op::PowVartime => "BN_mod_exp_mont",
-        Op::Pow => "BN_mod_exp_mont_consttime",
+        _ => "BN_mod_exp_mont_consttime",
     }
 }
 
@@ -185,7 +185,7 @@ impl Worker for Numbers<'_> {
                     Op::PowVartime => {
                         (self.api.exp)(answer, a, b, modulus, context, self.montgomery[item].raw)
                     }
-                    Op::Pow => {
+                    _ => {
                         let montgomery = self.montgomery[item].raw;
                         (self.api.exp_consttime)(answer, a, b, modulus, context, montgomery)
                     }

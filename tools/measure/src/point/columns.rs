@@ -9,7 +9,7 @@ use crate::peer_run::PeerRun;
 use crate::record::LeftOut;
 use crate::record_builder::{OurResult, RecordBuilder};
 use crate::slices::{Contender, Slice, repeat, take_turns};
-use modmill::{Batch, Engine, FixedBase, Plan};
+use modmill::{Batch, Engine, FixedBase, Plan, kernel_seconds};
 use std::time::Duration;
 
 /// One of our paths.
@@ -35,9 +35,9 @@ impl<'a> OurColumns<'a> {
 
     /// Items per second in kernels of a GPU, in one call.
     fn kernel_rate(&self) -> Result<Option<f64>, Error> {
-        let before = self.engine.kernel_seconds();
+        let before = kernel_seconds(self.engine);
         self.items.compute(self.engine, self.fixed.as_ref())?;
-        let seconds = self.engine.kernel_seconds() - before;
+        let seconds = kernel_seconds(self.engine) - before;
         Ok((seconds > 0.0).then(|| self.items.workload.count as f64 / seconds))
     }
 }

@@ -245,7 +245,7 @@ mod tests {
     fn wrong_answers_of_ours_are_found() {
         let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
         let inputs = inputs();
-        let plan = engine.explain(Op::MulMod, 100, 5).unwrap();
+        let plan = engine.plan(&modmill::Request::new(Op::MulMod, 100, 5)).unwrap();
         let by_referee = || ReferenceAnswers::by_referee((0..5).collect(), |item| inputs.expected(item));
         let by_cpu = || ReferenceAnswers::by_cpu(&inputs, &engine).unwrap();
         for reference in [by_referee(), by_cpu()] {

@@ -11,7 +11,7 @@ use crate::record_builder::{OurResult, RecordBuilder};
 use crate::rsa_call::RsaCall;
 use crate::rsa_items::{RsaItems, RsaWorkload, to_limbs};
 use crate::slices::{Contender, Rates, Slice, repeat, take_turns};
-use modmill::{Backend, Engine, Family, Op, PerItem, Plan, PublicJob};
+use modmill::{Backend, Engine, Family, Op, Plan, Request, kernel_seconds};
 use std::time::Duration;
 
 /// One of our paths.
@@ -33,10 +33,8 @@ impl OurRsa<'_> {
         let RsaWorkload { op, bits, count, .. } = self.items.workload;
         match op {
             RsaOp::Verify => {
-                let modulus = to_limbs(self.items.keys[0].public_key().modulus_bytes(), bits.div_ceil(64));
-                let (moduli, exponent) = (PerItem::One(&modulus[..]), &[65_537][..]);
-                let job = PublicJob { count, moduli, bits, exponent, secret: false };
-                Some(self.engine.cuda()?.plan_public(&job)?.variant.family)
+                let request = Request::new(Op::PublicPow, bits, count).public_exponent(&[65_537]);
+                Some(self.engine.cuda()?.plan(&request)?.family())
             }
             RsaOp::Sign | RsaOp::Decrypt => Some(Family::Rns),
         }
@@ -46,7 +44,7 @@ impl OurRsa<'_> {
 impl Contender for OurRsa<'_> {
     fn slice(&mut self, length: Duration) -> Result<Slice, Error> {
         let (mut is_right, mut least) = (true, self.kernel_seconds);
-        let mut before = self.engine.kernel_seconds();
+        let mut before = kernel_seconds(self.engine);
         let count = self.items.workload.count;
         let slice = repeat(
             length,
@@ -54,7 +52,7 @@ impl Contender for OurRsa<'_> {
             || self.call.outputs(),
             |outputs| {
                 is_right &= self.call.are_right(outputs);
-                let (now, then) = (self.engine.kernel_seconds(), before);
+                let (now, then) = (kernel_seconds(self.engine), before);
                 before = now;
                 if now > then {
                     least = Some(least.map_or(now - then, |least: f64| least.min(now - then)));

@@ -4,6 +4,7 @@
 use super::findings::{Candidate, Findings, WRONG};
 use crate::inputs::{Inputs, Workload};
 use modmill::{Engine, Family, Op, Request};
+use modmill_core::Call;
 use modmill_core::sync::Mutex;
 use modmill_cuda::{Cuda, Run, Table, Timing, Variant, direct_window};
 use std::collections::BTreeMap;
@@ -169,7 +170,7 @@ impl KernelTuner<'_> {
         let op = if masked { Op::Pow } else { Op::PowVartime };
         let request = Request::new(op, job.bits, count).exponents_of(job.b.bits());
         let plan = self.cuda.plan_by(variant, window, &request).map_err(|error| error.to_string())?;
-        let run = || self.cuda.run(&plan, &job).map_err(|error| error.to_string());
+        let run = || self.cuda.run_new(&plan, Call::Modular(op, &job)).map_err(|error| error.to_string());
         let is_right = |run: &Run| {
             powers
                 .right_answers

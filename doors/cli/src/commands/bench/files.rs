@@ -8,7 +8,7 @@ use crate::commands::rsa::sign;
 use crate::failure::Failure;
 use crate::io::Protected;
 use crate::records::{self, FileNames, FileRules, Format, Operation, Places};
-use modmill::{Batch, Engine, Op, Request};
+use modmill::{Batch, Engine, Op, Request, warm};
 use modmill_measure::files::{FileInputs, FileRecord, SignInputs, best_time};
 use modmill_measure::{BenchOp, RsaOp};
 use modmill_rsa::Rsa;
@@ -123,7 +123,7 @@ impl FileBench<'_> {
         let lengths = (point.bits, point.exponent_bits);
         let chunk = FileInputs::count_for(self.engine, op, lengths, records::CHUNK_TIME, LEAST_RECORDS)?;
         for count in [count, chunk.min(count)] {
-            self.engine.warm(&request(count))?;
+            warm::plan(self.engine, &request(count))?;
         }
         let numbers = FileInputs::random(op, point.bits, point.exponent_bits, count, self.seed);
         let inputs = Inputs {
@@ -145,7 +145,7 @@ impl FileBench<'_> {
         measuring: impl Fn(Format),
         done: impl FnMut(FileRecord) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.engine.warm_rsa(point.bits, count)?;
+        warm::rsa(self.engine, point.bits, count)?;
         let digests = SignInputs::random(self.engine, point.bits, count)?;
         let inputs = Inputs {
             fields: digests.fields(),
@@ -265,8 +265,8 @@ fn arithmetic(op: Op) -> Arithmetic {
     match op {
         Op::Pow => Arithmetic::Power,
         Op::PowVartime => Arithmetic::PowerVartime,
-        Op::Mul | Op::MulMod | Op::Square | Op::SquareMod => Arithmetic::Product,
         Op::Inv => Arithmetic::Inverse,
         Op::Gcd => Arithmetic::Divisor,
+        _ => Arithmetic::Product,
     }
 }

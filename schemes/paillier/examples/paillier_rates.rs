@@ -1,6 +1,6 @@
 //! Rates of every operation on one core, or on GPUs.
 //!
-//! `cargo run --release -p modmill-paillier --example rates [BITS [SECONDS [cpu|cuda [OPERATION]]]]`
+//! `cargo run --release -p modmill-paillier --example paillier_rates [BITS [SECONDS [cpu|cuda [OPERATION]]]]`
 //!
 //! With OPERATION only the operations whose names begin with it are measured. For encryption with short
 //! exponents and for decryption the time of each step follows, in nanoseconds an item.

@@ -1,7 +1,7 @@
 //! Rates of the steps of private set intersection.
 //!
 //! ```console
-//! $ cargo run --release -p modmill-psi --example rates -- [ITEMS] [THREADS]
+//! $ cargo run --release -p modmill-psi --example psi_rates -- [ITEMS] [THREADS]
 //! ```
 //!
 //! For every group the program blinds ITEMS items, blinds them again, and finds the common ones. THREADS

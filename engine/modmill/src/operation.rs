@@ -1,0 +1,27 @@
+//! Operations: each is written once, for every place of its answers.
+
+use crate::Engine;
+use modmill_core::{Answers, Batch, Error, Resident};
+
+/// An operation with its operands.
+pub trait Operation {
+    /// Computes the operation and puts the answers in their place. Where the place is a plan, nothing is
+    /// computed: the plan is that of this very call.
+    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error>;
+}
+
+impl Engine {
+    /// The answers of an operation, as a new batch.
+    pub(crate) fn on_host(&self, operation: &dyn Operation) -> Result<Batch, Error> {
+        let mut batch = Batch::zeros(0, 0);
+        operation.compute(self, Answers::New(&mut batch))?;
+        Ok(batch)
+    }
+
+    /// The answers of an operation, on a device.
+    pub(crate) fn kept(&self, operation: &dyn Operation) -> Result<Resident, Error> {
+        let mut slot = None;
+        operation.compute(self, Answers::Device(&mut slot))?;
+        slot.ok_or_else(|| Error::Device("the answers are on no device".to_owned()))
+    }
+}
