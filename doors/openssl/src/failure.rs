@@ -41,8 +41,8 @@ pub(crate) enum Failure {
     NotInitialised,
 }
 
-/// The error of OpenSSL's own providers with the number `reason` of `proverr.h`, with `ERR_LIB_PROV` before it
-/// as in `err.h`. OpenSSL has its text.
+/// The error of OpenSSL's own providers with the number `reason` of `proverr.h`, with `ERR_LIB_PROV` before
+/// it as in `err.h`. OpenSSL has its text.
 const fn of_openssl(reason: c_uint) -> c_uint {
     57 << 23 | reason
 }
