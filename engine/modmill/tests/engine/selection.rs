@@ -161,6 +161,10 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                         Op::Mul | Op::Square if path.backend == Backend::Cuda => {
                             assert!(plan.backend() == Backend::Cpu || plan.family() == Family::Fft, "{plan}")
                         }
+                        // GPUs have no transforms for short moduli.
+                        _ if path.backend == Backend::Cuda && path.family == Family::Fft => {
+                            assert!(plan.backend() == Backend::Cpu || plan.path == path, "{plan}")
+                        }
                         _ => assert_eq!(plan.path, path, "{plan}"),
                     }
                     assert_eq!(plan.request, Request::new(op, bits, count));

@@ -13,7 +13,11 @@ const BITS: usize = 512;
 const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 fn emulated(faults: Faults) -> Option<EngineBuilder> {
-    // Blocks of one warp: the device computes whole blocks, also if a batch does not fill them.
+    if modmill_testing::emulated::is_gpu() {
+        return modmill_testing::emulated::engine(faults);
+    }
+    // Blocks of one warp: the emulated device computes whole blocks, also if a batch does not fill them. The
+    // matrix instructions of a real one take four warps.
     let layout = Layout { threads: 2, block: 32, resident: 1, cut: Some(Cut::Chunks(1, 1)) };
     let variant = Variant::new(Family::Rns, BITS / 2, layout, &Chip::H200.limits());
     let builder = modmill_testing::emulated::engine(faults)?;
