@@ -53,9 +53,9 @@ impl DerefMut for Rows {
 /// its limbs are shorter.
 const STACK_WORDS: usize = 1024;
 
-/// Clears the stack below the caller. Functions that convert limbs to digits leave limbs there, in vectors for
-/// which the compiler had no register. A structure with a part that is not set, such as an empty `Option`,
-/// would even take them along to the heap.
+/// Clears the stack below the caller. Functions that convert limbs to digits leave limbs there, in vectors
+/// for which the compiler had no register. A structure with a part that is not set, such as an empty
+/// `Option`, would even take them along to the heap.
 #[inline(never)]
 pub(crate) fn clear_stack() {
     let mut words = [0u64; STACK_WORDS];
