@@ -26,7 +26,7 @@ pub(crate) fn multiply<S: Scalar>(scalar: S, x: &[u64], y: &[u64], out: &mut [u6
 pub(crate) fn square<S: Scalar>(scalar: S, x: &[u64], out: &mut [u64], scratch: &mut Rows) {
     if x.len() >= S::KARATSUBA_SQUARE {
         square_halves(scalar, x, out, reserved(scratch, scratch_limbs(x.len(), S::KARATSUBA_SQUARE)));
-    } else {
+    } else if !x.is_empty() {
         scalar.square(x, out);
     }
 }
@@ -121,4 +121,39 @@ fn join<S: Scalar>(
     }
     middle[length] = middle[length].wrapping_sub(both);
     scalar.add_assign(&mut out[length / 2..], middle);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs::{Limbs, with_scalar};
+    use crate::test_support::{Random, big};
+
+    #[test]
+    fn products_and_squares_on_both_sides_of_every_threshold() {
+        let mut random = Random::new(3);
+        let mut scratch = Rows::default();
+        for n in (0..=50).chain([63, 64, 79, 80, 81, 95, 96, 97, 128, 160, 193, 257]) {
+            for round in 0..4 {
+                let (mut x, mut y) = (random.limbs(n), random.limbs(n));
+                match round {
+                    0 => {}
+                    1 => x.fill(u64::MAX),
+                    2 => y.fill(u64::MAX),
+                    // Both differences of halves are negative, and one of the products is zero.
+                    _ => {
+                        x[n / 2..].fill(0);
+                        y[n / 2..].fill(0);
+                    }
+                }
+                for limbs in [Limbs::Portable, Limbs::detect(None)] {
+                    let mut out = vec![1; 2 * n];
+                    with_scalar!(limbs, scalar => multiply(scalar, &x, &y, &mut out, &mut scratch));
+                    assert_eq!(big(&out), big(&x) * big(&y), "{n} limbs, {limbs:?}");
+                    with_scalar!(limbs, scalar => square(scalar, &x, &mut out, &mut scratch));
+                    assert_eq!(big(&out), big(&x) * big(&x), "{n} limbs, {limbs:?}");
+                }
+            }
+        }
+    }
 }

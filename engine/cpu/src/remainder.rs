@@ -90,6 +90,10 @@ pub(crate) fn reduce<S: Scalar>(
         // a < 2^length <= 2 n: n is subtracted once, or not at all.
         out[..a.len()].copy_from_slice(a);
         out[a.len()..].fill(0);
+        // Bits beyond the width do not count.
+        if let Some(top) = out.get_mut(bits / 64) {
+            *top &= (1 << (bits % 64)) - 1;
+        }
         reduce_once(out, &n[..length.div_ceil(64)]);
     } else {
         run(scalar, a.len(), n, out, scratch, |value, _| value.copy_from_slice(a));

@@ -34,7 +34,5 @@ pub(super) fn multiply<S: Scalar>(scalar: S, a: &[u64], b: &[u64], out: &mut [u6
 
 /// `out <- a^2`.
 pub(super) fn square<S: Scalar>(scalar: S, a: &[u64], out: &mut [u64]) {
-    if !a.is_empty() {
-        karatsuba::square(scalar, a, out, &mut Rows::default());
-    }
+    karatsuba::square(scalar, a, out, &mut Rows::default());
 }

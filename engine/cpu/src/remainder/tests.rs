@@ -87,6 +87,13 @@ fn all_small_numbers() {
 }
 
 #[test]
+fn bits_beyond_the_width_do_not_count() {
+    let mut out = [7];
+    reduce(Portable, (&[0xff], 3), &[5], &mut out, &mut Scratch::new(1, 1));
+    assert_eq!(out, [7 % 5]);
+}
+
+#[test]
 fn hard_numbers_of_all_lengths() {
     let mut random = Random::new(5);
     let mut scratch = Scratch::new(0, 0);
