@@ -1,7 +1,8 @@
 //! The cost of each path, to choose among them.
 //!
-//! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
-//! Rapids core; only their ratios matter.
+//! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald Rapids core;
+//! only their ratios matter. Those of `x86/row` and of conversions come from a Cascade Lake core, by the
+//! speed of `portable/row` on both.
 
 use crate::karatsuba;
 use crate::limbs::{Limbs, with_scalar};
@@ -169,7 +170,7 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
     let limbs = bits.div_ceil(64).max(1);
     let product = long_product(multiplier, limbs);
     // Barrett's reduction is a product and one of half the length, with transforms kept, and work by limbs.
-    let reduced = 3.3 * product;
+    let reduced = if limbs < multiplier.threshold() { 6.0 * product } else { 3.3 * product };
     let cycles = match op {
         Op::Pow | Op::PowVartime => {
             let square = match long::reduction_method(multiplier, limbs, request.exponent_bits()) {

@@ -138,6 +138,7 @@ impl Cpu {
 mod tests {
     use super::*;
     use crate::Settings;
+    use modmill_core::Isa;
 
     #[test]
     fn short_exponents_are_expected_to_take_less() {
@@ -145,6 +146,25 @@ mod tests {
         let request = Request::new(Op::PowVartime, 2048, 1000);
         let seconds = |request: Request| cpu.plan(&request).unwrap().seconds;
         assert!(20.0 * seconds(request.clone().exponents_of(17)) < seconds(request));
+    }
+
+    /// One modulus or one for each item: scalar code divides at the lengths of keys.
+    #[test]
+    fn scalar_code_divides_single_products() {
+        for isa in [Isa::Portable, Isa::X86] {
+            let settings = Settings { isa: Some(isa), threads: Some(1), ..Settings::default() };
+            let Ok(cpu) = Cpu::new(settings) else { continue };
+            for bits in [64, 256, 1024, 2048, 4096] {
+                let request = Request::new(Op::MulMod, bits, 64);
+                for request in [request.clone(), request.one_modulus()] {
+                    let (method, reason) = cpu.choose(&request);
+                    assert!(
+                        matches!(method, Method::Division(_)),
+                        "{isa}, {bits} bits: {method:?}, {reason}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -175,11 +175,14 @@ pub(super) fn montgomery_square(
     let (x, t, modulus) = (x.as_mut_ptr(), space.as_mut_ptr(), modulus.as_ptr());
     // SAFETY: as above; the strips of squares are as in `square`.
     unsafe {
-        if n == 4 {
-            return passes::montgomery_4(x, x, x, modulus, negated_inverse);
+        match n {
+            4 => return passes::montgomery_4(x, x, x, modulus, negated_inverse),
+            8 => strips::multiply_8(t, x, x),
+            _ => {
+                passes::square_limbs(t, x, n);
+                strips::square_8(t, x, shape::<8>(n - 8), 0, n / 8, 0);
+            }
         }
-        passes::square_limbs(t, x, n);
-        strips::square_8(t, x, shape::<8>(n - 8), 0, n / 8, 0);
         finish(x, t, modulus, n, negated_inverse);
     }
 }
@@ -294,6 +297,10 @@ mod tests {
                 Portable.square(&x, &mut expected);
                 token.square(&x, &mut found);
                 assert_eq!(found, expected, "{x:x?}");
+                if n >= LEAST {
+                    square(token, &x, &mut found);
+                    assert_eq!(found, expected, "{x:x?}");
+                }
                 for y in hard(n, &mut random) {
                     Portable.multiply(&x, &y, &mut expected);
                     token.multiply(&x, &y, &mut found);

@@ -25,9 +25,9 @@ impl Scalar for Adx {
     fn square(self, x: &[u64], out: &mut [u64]) {
         match x.len() {
             0..limbs::LEAST => Portable.square(x, out),
-            // A product of fewer than eight limbs has no loops, and is faster.
-            limbs::LEAST..8 => limbs::multiply(self, x, x, out),
-            8.. => limbs::square(self, x, out),
+            // A product of up to eight limbs has no loops, and is faster.
+            limbs::LEAST..=8 => limbs::multiply(self, x, x, out),
+            9.. => limbs::square(self, x, out),
         }
     }
 
