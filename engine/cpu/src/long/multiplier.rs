@@ -104,6 +104,11 @@ impl Multiplier {
         found
     }
 
+    /// This multiplier with the fastest arithmetic of short factors that has instruction sets up to `limit`.
+    pub(crate) fn within(self, limit: Option<Isa>) -> Self {
+        Self { limbs: Limbs::detect(limit), ..self }
+    }
+
     /// The instruction set.
     #[must_use]
     pub fn isa(&self) -> Isa {
