@@ -12,7 +12,7 @@ use crate::run::wrong;
 use modmill_core::{Batch, BatchView, ColumnProducts, Error, Modulus, Operand, Plan};
 
 /// The least number of factors that a lane multiplies.
-const LEAST_FACTORS: usize = 8;
+pub(crate) const LEAST_FACTORS: usize = 8;
 
 impl Cpu {
     /// The products of a column's groups by a plan of this backend.

@@ -2,6 +2,7 @@
 //! of columns, small steps, RSA's operations, products with matrices.
 
 use crate::backend::Cpu;
+use crate::column::LEAST_FACTORS;
 use crate::cost;
 use crate::fixed_base;
 use crate::method::{Method, counted};
@@ -69,9 +70,12 @@ impl Cpu {
     }
 
     fn plan_products(&self, request: &Request) -> Option<Plan> {
-        let products = Request::new(Op::MulMod, request.bits, request.count).one_modulus();
+        // Lanes share the factors of a long group, so that one product fills them too.
+        let factors = request.count.saturating_mul(request.terms);
+        let parts = factors.div_ceil(LEAST_FACTORS).min(self.lanes() * self.threads()).max(request.count);
+        let products = Request::new(Op::MulMod, request.bits, parts).one_modulus();
         let path = self.lanes_for(&products)?;
-        let factors = Request { count: request.count.saturating_mul(request.terms), ..products };
+        let factors = Request { count: factors, ..products };
         // A modular product is two products of the kernel, of which a column needs one.
         let seconds = self.plan(&factors)?.seconds / 2.0;
         let variant = format!("{}, a group in each lane", self.lanes_and_threads(path));

@@ -28,7 +28,7 @@ impl Cpu {
         let Recipe { method: Method::Lanes(path), window } = recipe else { return Err(wrong(plan)) };
         let (op, job) = (powers.op(), &powers.job);
         self.record(plan.path, plan.variant.clone(), Some(window));
-        with_kernel!(path, K, token => {
+        let products = with_kernel!(path, K, token => {
             self.run_groups::<K>(token, op, job, |domain, items, work, x| {
                 let pairs = powers.bases.chunks(TOGETHER).zip(powers.exponents.chunks(TOGETHER));
                 for (chunk, (bases, exponents)) in pairs.enumerate() {
@@ -52,7 +52,9 @@ impl Cpu {
                 domain.leave(x, work);
                 Residue::Wide
             })
-        })
+        })?;
+        // Groups that a stopped call left out are zero.
+        if job.is_stopped() { Err(Error::Interrupted) } else { Ok(products) }
     }
 }
 

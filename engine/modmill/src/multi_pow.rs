@@ -147,3 +147,21 @@ fn with_failed(answers: Result<Batch, Error>) -> Result<(Batch, Vec<ItemError>),
         Err(other) => Err(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modmill_core::{Modulus, Watch};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_stopped_call_has_no_answers() {
+        let watch = Arc::new(Watch::new());
+        let engine = Engine::builder().threads(1).build().unwrap().watched_by(&watch);
+        let (numbers, modulus) = (Batch::from_hex(["3", "5"]).unwrap(), Modulus::from_hex("65").unwrap());
+        let operands = [Operand::from(&numbers), Operand::from(&numbers)];
+        assert!(engine.multi_pow(&operands, &operands, &modulus).is_ok());
+        watch.stop();
+        assert_eq!(engine.multi_pow(&operands, &operands, &modulus), Err(Error::Interrupted));
+    }
+}

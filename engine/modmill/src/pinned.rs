@@ -9,7 +9,7 @@ impl Engine {
     /// itself. Without a GPU it is a batch like any other.
     ///
     /// Operands in pinned memory save the copy on the host that other memory needs, and so do answers that an
-    /// operation writes into such a batch ([`Engine::mul_mod_into`] and others). Pinning takes the system
+    /// operation writes into such a batch ([`Engine::to`]). Pinning takes the system
     /// longer than a copy does: pin memory that is used again and again. Dropping the batch clears it and
     /// keeps the memory pinned for the next one.
     ///

@@ -95,7 +95,7 @@ pub(super) fn powers(engine: &Engine, items: &Items, expected: &[BigUint]) -> Ou
     expect(&items.named(), expected, &found)
 }
 
-/// Compares [`Engine::pow_vartime`] with given answers.
+/// Compares [`Engine::pow`] by public exponents with given answers.
 pub(super) fn powers_vartime(engine: &Engine, items: &Items, expected: &[BigUint]) -> Outcome {
     let [a, b, n] = items.batches();
     let found = engine.pow(&a, Public(&b), &n).map_err(|error| error.to_string())?;
