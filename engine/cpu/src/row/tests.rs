@@ -5,6 +5,7 @@ use crate::domain::{Domain, Workspace};
 use crate::portable::Portable;
 use crate::pow::pow;
 use crate::test_support::Random;
+use modmill_core::limbs::reduce_once;
 use modmill_core::reference::Natural;
 
 fn natural(limbs: &[u64]) -> Natural {
@@ -177,6 +178,48 @@ fn powers_at_every_size<S: Scalar>(scalar: S) {
     }
 }
 
+/// Products, squares and reductions agree with plain Rust at every length up to 4160 bits. Montgomery products
+/// may differ by a multiple of the modulus.
+fn every_length_agrees_with_plain_rust<S: Scalar>(scalar: S) {
+    let mut random = Random::new(11);
+    for count in 1..=65 {
+        let mut modulus = random.limbs(count);
+        modulus[0] |= 1;
+        modulus[count - 1] |= 1 << 63;
+        let negated_inverse = inverse_of_odd(modulus[0]).wrapping_neg();
+        let reduced = |mut x: Vec<u64>| {
+            reduce_once(&mut x, &modulus);
+            x
+        };
+        for (x, y) in [
+            (random.limbs(count), random.limbs(count)),
+            (vec![u64::MAX; count], random.limbs(count)),
+            (vec![u64::MAX; count], vec![u64::MAX; count]),
+            (vec![0; count], random.limbs(count)),
+        ] {
+            let (mut found, mut expected) = (vec![1; 2 * count], vec![2; 2 * count]);
+            scalar.square(&x, &mut found);
+            Portable.square(&x, &mut expected);
+            assert_eq!(found, expected, "the square of {x:x?}");
+            scalar.multiply(&x, &y, &mut found);
+            Portable.multiply(&x, &y, &mut expected);
+            assert_eq!(found, expected, "{x:x?} {y:x?}");
+            let (mut low, mut expected_low) = (vec![3; count], vec![4; count]);
+            scalar.reduce(&mut found, &modulus, negated_inverse, &mut low);
+            Portable.reduce(&mut expected, &modulus, negated_inverse, &mut expected_low);
+            let expected_low = reduced(expected_low);
+            assert_eq!(reduced(low), expected_low, "{x:x?} {y:x?} modulo {modulus:x?}");
+            let mut product = x.clone();
+            scalar.montgomery_multiply(&mut product, &y, &mut found, &modulus, negated_inverse);
+            assert_eq!(reduced(product), expected_low, "{x:x?} {y:x?} modulo {modulus:x?}");
+            let (mut square, mut product) = (x.clone(), x.clone());
+            scalar.montgomery_square(&mut square, &mut found, &modulus, negated_inverse);
+            Portable.montgomery_multiply(&mut product, &x, &mut expected, &modulus, negated_inverse);
+            assert_eq!(reduced(square), reduced(product), "the square of {x:x?} modulo {modulus:x?}");
+        }
+    }
+}
+
 /// Runs the checks above with every scalar arithmetic of this processor.
 macro_rules! with_every_scalar {
     ($($check:ident)+) => {
@@ -198,4 +241,5 @@ with_every_scalar! {
     sums_wrap_modulo_the_modulus
     selection_reads_every_entry
     powers_at_every_size
+    every_length_agrees_with_plain_rust
 }
