@@ -1,10 +1,10 @@
 //! Keys as OpenSSL holds them.
 
 use crate::core_handle::Core;
+use crate::delegated::Delegated;
 use crate::failure::Failure;
 use crate::ffi::Callback;
 use crate::job;
-use crate::multi_prime::MultiPrime;
 use crate::names::param;
 use crate::params::{Built, Given, Numbers};
 use crate::single::Single;
@@ -32,8 +32,8 @@ pub(crate) enum Content {
     Public(PublicHalf),
     /// Both halves.
     Pair(Key, PublicHalf),
-    /// Both halves of a key with more than two primes.
-    MultiPrime(Arc<MultiPrime>, PublicHalf),
+    /// Both halves of a key with which OpenSSL's default provider computes.
+    Delegated(Arc<Delegated>, PublicHalf),
     /// Numbers with which nothing can be computed.
     Unusable(Unusable),
 }
@@ -90,7 +90,7 @@ impl Content {
     pub(crate) fn half(&self) -> Result<&PublicHalf, Failure> {
         match self {
             Self::Empty => Err(Failure::NotInitialised),
-            Self::Public(half) | Self::Pair(_, half) | Self::MultiPrime(_, half) => Ok(half),
+            Self::Public(half) | Self::Pair(_, half) | Self::Delegated(_, half) => Ok(half),
             Self::Unusable(_) => Err(Failure::Key("the modulus of the key is 0 or 1".into())),
         }
     }
@@ -107,9 +107,7 @@ impl Content {
     pub(crate) fn without_private(&self) -> Self {
         match self {
             Self::Empty => Self::Empty,
-            Self::Public(half) | Self::Pair(_, half) | Self::MultiPrime(_, half) => {
-                Self::Public(half.clone())
-            }
+            Self::Public(half) | Self::Pair(_, half) | Self::Delegated(_, half) => Self::Public(half.clone()),
             Self::Unusable(key) => Self::Unusable(key.public()),
         }
     }
@@ -120,9 +118,14 @@ impl Content {
             Self::Empty => Numbers::new(),
             Self::Public(half) => public_numbers(&half.key),
             Self::Pair(key, half) => key.private_key().map_or_else(|| public_numbers(&half.key), all_numbers),
-            Self::MultiPrime(key, _) => key.numbers().clone(),
+            Self::Delegated(key, _) => key.numbers().clone(),
             Self::Unusable(key) => key.numbers().clone(),
         }
+    }
+
+    /// The private exponent, if this process holds it.
+    pub(crate) fn private_exponent(&self) -> Option<Zeroizing<Vec<u8>>> {
+        self.numbers().into_iter().find(|(name, _)| *name == param::D).map(|(_, exponent)| exponent)
     }
 
     /// Computes a task with the private half.
@@ -130,7 +133,7 @@ impl Content {
         self.half()?;
         match self {
             Self::Pair(key, _) => Ok(job::compute(core.asynchronous.as_ref(), key, task)?),
-            Self::MultiPrime(key, _) => Ok(key.compute(&task)?),
+            Self::Delegated(key, _) => Ok(key.compute(&task)?),
             _ => Err(Failure::Key("a public key neither signs nor decrypts".into())),
         }
     }
@@ -148,10 +151,13 @@ impl Content {
             let key = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
             return Ok(Self::Public(PublicHalf::new(core, key)));
         };
-        if given.has(param::FACTOR3) {
+        let delegated = || {
             let key = PublicKey::new(&modulus, &exponent, Sizes::AllowSmall)?;
             let half = PublicHalf::new(core, key.clone());
-            return Ok(Self::MultiPrime(Arc::new(MultiPrime::read(core, key, given)?), half));
+            Ok(Self::Delegated(Arc::new(Delegated::read(core, key, given)?), half))
+        };
+        if given.has(param::FACTOR3) {
+            return delegated();
         }
         let [prime1, prime2, exponent1, exponent2, coefficient] = [
             given.number(param::FACTOR1)?,
@@ -170,7 +176,11 @@ impl Content {
             exponent2: exponent2.as_deref().map(|number| &number[..]),
             coefficient: coefficient.as_deref().map(|number| &number[..]),
         };
-        Ok(pair(core, PrivateKey::new(&parts, Sizes::AllowSmall)?))
+        // OpenSSL takes numbers that do not belong together, and programs expect it to sign with them.
+        match PrivateKey::new(&parts, Sizes::AllowSmall) {
+            Ok(key) => Ok(pair(core, key)),
+            Err(error) => delegated().map_err(|_: Failure| error.into()),
+        }
     }
 
     /// The numbers of a key, those of the private key too if `with_private`.

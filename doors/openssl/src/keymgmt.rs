@@ -77,7 +77,7 @@ unsafe extern "C" fn has(key: *const ProviderKey, selection: c_int) -> c_int {
             (_, selection) if selection & SELECT_KEYPAIR == 0 => true,
             (Content::Empty, _) => false,
             (Content::Public(_), selection) => selection & SELECT_PRIVATE == 0,
-            (Content::Pair(..) | Content::MultiPrime(..), _) => true,
+            (Content::Pair(..) | Content::Delegated(..), _) => true,
             (Content::Unusable(key), selection) => selection & SELECT_PRIVATE == 0 || key.has_private(),
         };
         c_int::from(has)
@@ -94,7 +94,7 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
             let public = key.content.public()?;
             let private = match &key.content {
                 Content::Pair(pair, _) => pair.private_key(),
-                Content::MultiPrime(..) => None,
+                Content::Delegated(..) => None,
                 _ if selection & SELECT_PRIVATE != 0 => {
                     return Err(Failure::Key("the key has no private half".into()));
                 }
@@ -103,7 +103,7 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
             if check_type == 1 {
                 return Ok(());
             }
-            if let Content::MultiPrime(key, _) = &key.content
+            if let Content::Delegated(key, _) = &key.content
                 && selection & SELECT_PRIVATE != 0
             {
                 return key.check();
@@ -121,8 +121,7 @@ unsafe extern "C" fn validate(key: *const ProviderKey, selection: c_int, check_t
     })
 }
 
-/// Whether two keys are the same. Private halves of usable keys are the same if the public ones are, because
-/// both were checked.
+/// Whether two keys are the same. Private halves that were checked are the same if the public ones are.
 unsafe extern "C" fn matches_key(
     one: *const ProviderKey,
     other: *const ProviderKey,
@@ -140,7 +139,11 @@ unsafe extern "C" fn matches_key(
             }
             (Content::Unusable(one), Content::Unusable(other)) => one == other,
             (one, other) => {
+                let is_checked = |key: &Content| !matches!(key, Content::Delegated(..));
                 matches!((one.public(), other.public()), (Ok(one), Ok(other)) if one == other)
+                    && (selection & SELECT_PRIVATE == 0
+                        || is_checked(one) && is_checked(other)
+                        || one.private_exponent() == other.private_exponent())
             }
         })
     })

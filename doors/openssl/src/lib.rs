@@ -15,7 +15,7 @@
 //! `core.h`, `core_names.h`), so that no OpenSSL is needed to build this library. ASYNC is not among the
 //! functions that OpenSSL hands to a provider. It is looked up in the libcrypto that loaded the provider,
 //! like the default provider's RSA (default_rsa.rs), which computes operations without company (single.rs)
-//! and those with more than two primes (multi_prime.rs).
+//! and those with keys that are not for the engine (delegated.rs).
 
 #![allow(unsafe_code)]
 
@@ -23,6 +23,7 @@ mod asym_cipher;
 mod core_handle;
 mod decoder;
 mod default_rsa;
+mod delegated;
 mod der;
 mod digest;
 mod failure;
@@ -32,7 +33,6 @@ mod key;
 mod keygen;
 mod keymgmt;
 mod libcrypto;
-mod multi_prime;
 mod names;
 mod padding;
 mod param_lists;

@@ -190,8 +190,9 @@ pub enum Answers<'a> {
     New(&'a mut Batch),
     /// A batch of the caller's, which has the width and the number of items of the answers.
     Into(&'a mut Batch),
-    /// The memory of a device.
-    Device(&'a mut Option<Resident>),
+    /// The memory of a device: of the one that holds operands, and if none does, of the device with this
+    /// index, or of any.
+    Device(&'a mut Option<Resident>, Option<usize>),
     /// Nowhere: nothing is computed, and the plan of the call is the answer. An engine asks so; a backend has
     /// no answers for this place.
     Plan(&'a mut Option<Plan>),
@@ -203,7 +204,7 @@ impl Answers<'_> {
         match self {
             Self::New(batch) => Answers::New(batch),
             Self::Into(batch) => Answers::Into(batch),
-            Self::Device(slot) => Answers::Device(slot),
+            Self::Device(slot, index) => Answers::Device(slot, *index),
             Self::Plan(slot) => Answers::Plan(slot),
         }
     }
@@ -211,7 +212,7 @@ impl Answers<'_> {
     /// Whether the answers stay on a device.
     #[must_use]
     pub fn is_device(&self) -> bool {
-        matches!(self, Self::Device(_))
+        matches!(self, Self::Device(..))
     }
 
     /// Refuses a batch of the caller's that does not have the width and the number of items of the answers.

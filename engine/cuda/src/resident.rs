@@ -73,9 +73,14 @@ impl Cuda {
         DeviceRows::new(&loaded.device, self.workers(), stride, len)
     }
 
-    /// Copies a batch to a device.
-    pub fn upload(&self, batch: BatchView<'_>) -> Result<Resident> {
-        self.copy_in(None, Operand::Each(batch))
+    /// Copies a batch to the device with this index, or to the one that holds the fewest resident bytes.
+    pub fn upload(&self, batch: BatchView<'_>, index: Option<usize>) -> Result<Resident> {
+        self.copy_in(self.at(index), Operand::Each(batch))
+    }
+
+    /// The device with this index.
+    pub(crate) fn at(&self, index: Option<usize>) -> Option<&LoadedDevice> {
+        index.and_then(|index| self.loaded().get(index))
     }
 
     /// Copies numbers of the host to a device; a number that all items share becomes a batch of one.

@@ -4,7 +4,6 @@ use crate::backend::{Cuda, Run, new_batch};
 use crate::checks::check_rows;
 use crate::error::{Error, Result};
 use crate::fixed_base::FixedBase;
-use crate::loaded::LoadedDevice;
 use crate::planning::Recipe;
 use crate::staging::Answers;
 use modmill_core::{Batch, Call, Family, FixedPowers, Job, Moduli, Operand, Plan, Product, Resident, Step};
@@ -96,14 +95,16 @@ impl Cuda {
         let count =
             step.count().map_err(|error| Error::Call { call: "Cuda::run", reason: error.to_string() })?;
         let (bits, operands) = (step.bits(), step.operands());
-        let rows = self.rows(self.home(&operands, None, None)?, bits.div_ceil(64), count)?;
+        let index = if let modmill_core::Answers::Device(_, index) = &answers { *index } else { None };
+        let home = self.home(&operands, None, None)?.or_else(|| self.at(index));
+        let rows = self.rows(home, bits.div_ceil(64), count)?;
         let seconds = self.step(step, count, &rows)?;
         let resident = Resident::new(bits, count, Arc::new(rows));
         let download = || {
             resident.download().map_err(|error| Error::Call { call: "Cuda::run", reason: error.to_string() })
         };
         match answers {
-            modmill_core::Answers::Device(slot) => *slot = Some(resident),
+            modmill_core::Answers::Device(slot, _) => *slot = Some(resident),
             modmill_core::Answers::Plan(_) => return Err(no_place()),
             modmill_core::Answers::New(batch) => *batch = download()?,
             modmill_core::Answers::Into(batch) => {
@@ -135,8 +136,8 @@ impl Cuda {
                 check_rows(batch.as_limbs(), bits, count)?;
                 compute(Answers::Host(batch.as_limbs_mut()))
             }
-            modmill_core::Answers::Device(slot) => {
-                let home: Option<&LoadedDevice> = self.home(shape.operands, shape.moduli, None)?;
+            modmill_core::Answers::Device(slot, index) => {
+                let home = self.home(shape.operands, shape.moduli, None)?.or_else(|| self.at(index));
                 let limbs = bits.div_ceil(64);
                 // Transforms write whole quads of words.
                 let stride = if plan.family() == Family::Fft { limbs.next_multiple_of(2) } else { limbs };

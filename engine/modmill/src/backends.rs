@@ -207,13 +207,17 @@ impl Backends {
         match run {
             Ok(answers) => Ok(Some(answers)),
             Err(crate::gpu::Error::Interrupted) => Err(Error::Interrupted),
-            Err(error) if !self.has_fallback => Err(Error::Device(error.to_string())),
-            Err(error) => {
-                let mut faults = self.faults.lock();
-                faults.push(format!("{} went to the CPU: {error}", what()));
-                Ok(None)
-            }
+            Err(error) if self.may_finish(what, &error) => Ok(None),
+            Err(error) => Err(Error::Device(error.to_string())),
         }
+    }
+
+    /// Whether the CPU may finish what GPUs could not do. The fault is then kept.
+    pub(crate) fn may_finish(&self, what: impl FnOnce() -> String, error: &impl std::fmt::Display) -> bool {
+        if self.has_fallback {
+            self.faults.lock().push(format!("{} went to the CPU: {error}", what()));
+        }
+        self.has_fallback
     }
 
     /// The GPUs with their plan of a request, if they are chosen for it.
@@ -222,10 +226,10 @@ impl Backends {
         Some((self.cuda.as_ref()?, plan))
     }
 
-    /// Answers that the host computed, where resident batches are.
-    pub(crate) fn upload_answers(&self, answers: Batch) -> Result<Resident, Error> {
+    /// Answers that the host computed, on the device with this index, or on any.
+    pub(crate) fn upload_answers(&self, answers: Batch, index: Option<usize>) -> Result<Resident, Error> {
         match &self.cuda {
-            Some(cuda) => cuda.upload(answers.view()).map_err(Error::from),
+            Some(cuda) => cuda.upload(answers.view(), index).map_err(Error::from),
             None => Ok(HostMemory::resident(answers)),
         }
     }

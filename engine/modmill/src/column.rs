@@ -190,7 +190,9 @@ impl Engine {
         let product = |a: Operand<'_>, b: Operand<'_>, answers: Answers<'_>| {
             Modular::product(a, b, modulus.into()).compute(self, answers)
         };
-        let multiply = |a: Operand<'_>, b: Operand<'_>| self.kept(&Modular::product(a, b, modulus.into()));
+        let index = if let Answers::Device(_, index) = &answers { *index } else { None };
+        let multiply =
+            |a: Operand<'_>, b: Operand<'_>| self.kept(&Modular::product(a, b, modulus.into()), index);
         let one = Operand::Shared { bits: 1, value: &[1] };
         if count <= 1 || matches!(answers, Answers::Plan(_)) {
             return product(if count == 0 { one } else { column }, one, answers);
@@ -211,7 +213,7 @@ impl Engine {
             level = Some(multiply(numbers, number.into())?);
         }
         match (level, answers) {
-            (Some(product), Answers::Device(slot)) => *slot = Some(product),
+            (Some(product), Answers::Device(slot, _)) => *slot = Some(product),
             (product, answers) => {
                 let product = product.ok_or(Error::Unavailable("a column without numbers".to_owned()))?;
                 self.backends().put(product.download(), answers)?;

@@ -74,7 +74,7 @@ impl Backends {
     pub(crate) fn put(&self, found: Result<Batch, Error>, answers: Answers<'_>) -> Result<(), Error> {
         match answers {
             Answers::New(batch) => *batch = found?,
-            Answers::Device(slot) => *slot = Some(self.upload_answers(found?)?),
+            Answers::Device(slot, index) => *slot = Some(self.upload_answers(found?, index)?),
             Answers::Plan(_) => {
                 found?;
                 return Err(Error::Unavailable("there is nothing to compute, and so no plan".to_owned()));

@@ -233,7 +233,7 @@ never_run! { Cuda:
     reads_table(&Plan) -> bool;
     crt_pow(&CrtPlan, &CrtJob<'_>, &mut (dyn Blocks + Send)) -> Result<f64>;
     public_pow(&PublicPlan, &PublicJob<'_>, &mut (dyn Blocks + Send)) -> Result<f64>;
-    upload(BatchView<'_>) -> Result<Resident>;
+    upload(BatchView<'_>, Option<usize>) -> Result<Resident>;
     join(&[ResidentView<'_>]) -> Result<Resident>;
     holds(ResidentView<'_>) -> bool;
     are_together(ResidentView<'_>, ResidentView<'_>) -> bool;

@@ -57,6 +57,7 @@ mod residue_matrix;
 mod residues;
 mod sort;
 mod steps;
+mod stream;
 mod transformed;
 pub mod warm;
 mod watched;
@@ -85,6 +86,7 @@ pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
 pub use residue_matrix::{Placement, ResidueMatrix};
 pub use residues::Residues;
+pub use stream::{Formula, OfEngine, Rows, Stream};
 pub use transformed::Transformed;
 
 /// Settings and devices of the CUDA backend.

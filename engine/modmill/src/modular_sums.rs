@@ -145,7 +145,9 @@ impl ModularSums<'_> {
             }
             (Place::Host(modular), _) => {
                 let groups: Vec<_> = factors.iter().filter_map(|group| group.on_host()).collect();
-                self.engine.backends().upload_answers(backends.cpu.sums_of_products(modular, &groups, sums)?)
+                self.engine
+                    .backends()
+                    .upload_answers(backends.cpu.sums_of_products(modular, &groups, sums)?, None)
             }
             (Place::Device(_), None) => Err(elsewhere()),
         }
@@ -183,7 +185,7 @@ impl ModularSums<'_> {
                 let near = OnHost::of(numbers)?;
                 let answers =
                     with_view(near.operand(), |view| backends.cpu.weighted_sums(modular, view, weights))?;
-                self.engine.backends().upload_answers(answers)
+                self.engine.backends().upload_answers(answers, None)
             }
             (Place::Device(_), None) => Err(elsewhere()),
         }

@@ -19,9 +19,9 @@ impl Engine {
     }
 
     /// The answers of an operation, on a device.
-    pub(crate) fn kept(&self, operation: &dyn Operation) -> Result<Resident, Error> {
+    pub(crate) fn kept(&self, operation: &dyn Operation, index: Option<usize>) -> Result<Resident, Error> {
         let mut slot = None;
-        operation.compute(self, Answers::Device(&mut slot))?;
+        operation.compute(self, Answers::Device(&mut slot, index))?;
         slot.ok_or_else(|| Error::Device("the answers are on no device".to_owned()))
     }
 }

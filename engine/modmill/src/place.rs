@@ -69,6 +69,8 @@ pub struct To<'e> {
 #[derive(Clone, Copy)]
 pub struct Device<'e> {
     pub(crate) home: &'e Engine,
+    /// The device of answers whose operands are all on the host, by its index; any device if there is none.
+    pub(crate) index: Option<usize>,
 }
 
 /// No place: calls are planned and not run ([`Engine::ask`]).
@@ -97,7 +99,7 @@ impl Place for Device<'_> {
     type Numbers = Resident;
 
     fn answer(engine: &Engine<Self>, operation: &dyn Operation) -> Result<Resident, Error> {
-        engine.place.home.kept(operation)
+        engine.place.home.kept(operation, engine.place.index)
     }
 }
 
@@ -190,7 +192,7 @@ impl Engine {
     /// ```
     #[must_use]
     pub fn on_device(&self) -> Engine<Device<'_>> {
-        Engine { place: Device { home: self } }
+        Engine { place: Device { home: self, index: None } }
     }
 
     /// An engine that computes nothing and answers with plans: how this engine would compute this very call,

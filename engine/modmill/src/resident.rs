@@ -43,7 +43,7 @@ impl Engine {
     pub fn upload<'a>(&self, batch: impl Into<BatchView<'a>>) -> Result<Resident, Error> {
         let batch = batch.into();
         match &self.backends().cuda {
-            Some(cuda) => cuda.upload(batch).map_err(Error::from),
+            Some(cuda) => cuda.upload(batch, None).map_err(Error::from),
             None => Ok(HostMemory::resident(batch.try_to_batch()?)),
         }
     }
@@ -134,6 +134,6 @@ impl Engine<Device<'_>> {
                 item += 1;
             }
         }
-        self.place.home.backends().upload_answers(all)
+        self.place.home.backends().upload_answers(all, self.place.index)
     }
 }

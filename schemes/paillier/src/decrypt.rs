@@ -33,14 +33,12 @@
 //! bits. A wrong item makes that product wrong, but with a probability of `2^-64`, because what is left of a
 //! wrong u after the power has the order p or q. Only if the column fails are its items looked at one by one.
 
-use crate::gpu::{gpu_for, is_of_device};
 use crate::integers::Decoder;
 use crate::key::{Factor, Unmasking};
-use crate::lanes::{Answers, Lanes, PART, copy, in_lanes, write_rows};
 use crate::parts::{Octets, Parts};
 use crate::rows::{exponent, is_one, shared};
 use crate::{Ciphertexts, Error, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, Engine, Holds, Operand, number, random};
+use modmill::{Batch, BatchView, Engine, Formula, Holds, Op, Operand, Request, Rows, number, random};
 use modmill_core::sync::Mutex;
 use std::ops::Range;
 
@@ -50,8 +48,10 @@ mod tests;
 /// The length of the random exponents that join a column for its check, in bits.
 const CHECK_BITS: usize = 64;
 
-/// Powers take most of the time of a decryption, so that two parts at a time keep a GPU busy; measured.
-const LANES: Lanes = Lanes { lanes: 2, parts: 4 };
+/// Parts of a column that a GPU has under way at the same time, and all parts. Powers take most of the time of
+/// a decryption, so that two parts at a time keep a GPU busy; measured.
+const LANES: usize = 2;
+const PARTS: usize = 4;
 
 /// Up to this number of items are checked one by one: they take as long as one in the lanes of a vector.
 const ONE_BY_ONE: usize = 8;
@@ -82,6 +82,29 @@ pub(crate) trait Witness<P: Holds> {
 /// A witness that looks at nothing.
 impl<P: Holds> Witness<P> for () {}
 
+/// The decryption of a column with one exponent for each prime.
+struct Decryption<'a, C> {
+    paillier: &'a Paillier<'a>,
+    key: &'a PrivateKey,
+    unmaskings: [&'a Unmasking; 2],
+    ciphertexts: &'a C,
+    /// Whether the plaintext of each item is right.
+    verdicts: Mutex<Vec<bool>>,
+}
+
+impl<C: Parts> Formula for Decryption<'_, C> {
+    type Error = Error;
+
+    fn compute<P: Holds>(&self, at: &Engine<P>, items: Range<usize>) -> Result<Option<Batch>, Error> {
+        let Self { paillier, key, unmaskings, ciphertexts, verdicts } = self;
+        let values = paillier.engine.install(|| ciphertexts.part(items.clone()))?;
+        let (plaintexts, some) = paillier.decrypt_part(at, key, *unmaskings, values.view(), &mut ())?;
+        verdicts.lock()[items].copy_from_slice(&some);
+        // Wrong plaintexts are not looked at: the whole column is refused.
+        Ok(some.iter().all(|&is_right| is_right).then_some(plaintexts))
+    }
+}
+
 impl Paillier<'_> {
     /// Decrypts a column to plaintexts below n. The time depends on the number of items, and for a key with a
     /// small subgroup on whether all masks are of it.
@@ -89,23 +112,12 @@ impl Paillier<'_> {
     /// Every plaintext is checked against the powers that it came from. If one is wrong, the call fails with
     /// [`Error::Decryption`] and no plaintext is returned.
     pub fn decrypt(&self, key: &PrivateKey, ciphertexts: &Ciphertexts) -> Result<Batch, Error> {
-        let bits = key.p().exponent_bits().max(key.q().exponent_bits());
-        if let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())? {
-            let answers = match self.has_lanes(ciphertexts.len()) {
-                false => self.decrypt_seen(&gpu, key, ciphertexts, &mut ()),
-                true => {
-                    key.public_key().expect("the column", ciphertexts.key())?;
-                    let mut plaintexts = Batch::try_zeros(key.bits(), ciphertexts.len())?;
-                    let answers = Answers::of_batch(&mut plaintexts);
-                    self.decrypt_in_lanes(&gpu, key, ciphertexts.values(), answers, copy).map(|()| plaintexts)
-                }
-            };
-            match answers {
-                Err(error) if is_of_device(&error) => {}
-                other => return other,
-            }
-        }
-        self.decrypt_seen(self.engine, key, ciphertexts, &mut ())
+        key.public_key().expect("the column", ciphertexts.key())?;
+        let mut plaintexts = Batch::try_zeros(key.bits(), ciphertexts.len())?;
+        self.decrypt_parts(key, ciphertexts.values(), |formula, request| {
+            self.stream(request, LANES, PARTS).into_batch(formula, &mut plaintexts)
+        })?;
+        Ok(plaintexts)
     }
 
     /// Decrypts a column and checks every plaintext against its ciphertext, so that no single fault of the
@@ -151,21 +163,29 @@ impl Paillier<'_> {
         let no_memory = |_| modmill::Error::no_memory(ciphertexts.len().saturating_mul(size_of::<T>()));
         answers.try_reserve_exact(ciphertexts.len()).map_err(no_memory)?;
         answers.resize(ciphertexts.len(), T::default());
-        let bits = key.p().exponent_bits().max(key.q().exponent_bits());
-        if self.has_lanes(ciphertexts.len())
-            && let Some(gpu) = gpu_for(self.engine, &key.p().square, bits, ciphertexts.len())?
-        {
-            let rows = Answers { rows: &mut answers[..], width: 1 };
-            match self.decrypt_in_lanes(&gpu, key, &ciphertexts, rows, &write) {
-                Err(error) if is_of_device(&error) => {}
-                other => return other.map(|()| answers),
-            }
-        }
-        let values = self.engine.install(|| ciphertexts.numbers(0..ciphertexts.len()))?;
-        let plaintexts = self.decrypt(key, &Ciphertexts::trusted(public, values))?;
-        let rows = Answers { rows: &mut answers[..], width: 1 };
-        write_rows(self.engine, (0, &plaintexts), rows, write)?;
+        self.decrypt_parts(key, &ciphertexts, |formula, request| {
+            let rows = Rows { elements: &mut answers[..], width: 1 };
+            self.stream(request, LANES, PARTS).into_rows(formula, rows, &write)
+        })?;
         Ok(answers)
+    }
+
+    /// Decrypts a column by `run`, which takes the formula and its powers: first with the short exponents of
+    /// a key that has such, and with the full ones if an item needs them.
+    fn decrypt_parts<C: Parts>(
+        &self,
+        key: &PrivateKey,
+        ciphertexts: &C,
+        mut run: impl FnMut(&Decryption<'_, C>, &Request) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        with_unmaskings(key, |unmaskings| {
+            let exponent_bits = unmaskings.map(|unmasking| unmasking.bits).into_iter().max().unwrap_or(0);
+            let request = Request::new(Op::Pow, key.p().square.bits(), ciphertexts.len());
+            let verdicts = Mutex::new(vec![false; ciphertexts.len()]);
+            let formula = Decryption { paillier: self, key, unmaskings, ciphertexts, verdicts };
+            run(&formula, &request.one_modulus().exponents_of(exponent_bits))?;
+            refuse(&formula.verdicts.into_inner())
+        })
     }
 
     /// Returns plaintexts that belong to their ciphertexts, and refuses others.
@@ -181,72 +201,6 @@ impl Paillier<'_> {
         }
         refuse(&self.are_powers(key, &rests)?)?;
         Ok(plaintexts)
-    }
-
-    pub(crate) fn decrypt_seen<P: Holds>(
-        &self,
-        at: &Engine<P>,
-        key: &PrivateKey,
-        ciphertexts: &Ciphertexts,
-        witness: &mut impl Witness<P>,
-    ) -> Result<Batch, Error> {
-        key.public_key().expect("the column", ciphertexts.key())?;
-        with_unmaskings(key, |unmaskings| self.decrypt_with(at, key, unmaskings, ciphertexts, witness))
-    }
-
-    /// Decrypts a column with one exponent for each prime, a part after the other.
-    fn decrypt_with<P: Holds>(
-        &self,
-        at: &Engine<P>,
-        key: &PrivateKey,
-        unmaskings: [&Unmasking; 2],
-        ciphertexts: &Ciphertexts,
-        witness: &mut impl Witness<P>,
-    ) -> Result<Batch, Error> {
-        let values = ciphertexts.values();
-        if values.len() <= PART {
-            let (plaintexts, verdicts) = self.decrypt_part(at, key, unmaskings, values.view(), witness)?;
-            refuse(&verdicts)?;
-            return Ok(plaintexts);
-        }
-        let mut plaintexts = Batch::try_zeros(key.bits(), values.len())?;
-        let mut verdicts = Vec::new();
-        let length = PART * plaintexts.stride();
-        for (index, rows) in plaintexts.as_limbs_mut().chunks_mut(length).enumerate() {
-            let items = index * PART..values.len().min((index + 1) * PART);
-            let (part, some) = self.decrypt_part(at, key, unmaskings, values.slice(items), witness)?;
-            rows.copy_from_slice(part.as_limbs());
-            verdicts.extend(some);
-        }
-        refuse(&verdicts)?;
-        Ok(plaintexts)
-    }
-
-    /// Decrypts a column on a GPU, two parts at a time: while the GPU computes the powers of one, the other
-    /// is checked and copied.
-    pub(crate) fn decrypt_in_lanes<P: Holds + Sync, T: Send>(
-        &self,
-        at: &Engine<P>,
-        key: &PrivateKey,
-        ciphertexts: &impl Parts,
-        Answers { rows, width }: Answers<'_, T>,
-        write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync,
-    ) -> Result<(), Error> {
-        let engine = self.engine;
-        with_unmaskings(key, |unmaskings| {
-            let verdicts = Mutex::new(vec![false; ciphertexts.len()]);
-            let part = |items: Range<usize>| {
-                let values = engine.install(|| ciphertexts.part(items.clone()))?;
-                let paillier = Paillier::new(engine);
-                let (plaintexts, some) =
-                    paillier.decrypt_part(at, key, unmaskings, values.view(), &mut ())?;
-                verdicts.lock()[items].copy_from_slice(&some);
-                // Wrong plaintexts are not looked at: the whole column is refused.
-                Ok(some.iter().all(|&is_right| is_right).then_some(plaintexts))
-            };
-            in_lanes(engine, LANES, Answers { rows: &mut *rows, width }, part, &write)?;
-            refuse(&verdicts.into_inner())
-        })
     }
 
     /// The plaintexts of some ciphertexts, and whether each is right.

@@ -6,20 +6,38 @@
 //! the encoding of a negative number is as long as n. The power is `1 + s n = u n + (1 - 2^w n)`, and the
 //! second summand is one number for a column.
 
-use crate::gpu::{gpu_for, is_of_device};
-use crate::lanes::{Answers, LEAST_OF_LANES, Lanes, copy, in_lanes, write_rows};
 use crate::parts::{Parts, write_octets};
 use crate::rows::shared;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, Device, Engine, Holds, random, try_vector};
+use modmill::{Batch, BatchView, Engine, Formula, Holds, Op, Operand, Request, Rows, try_vector};
 use std::ops::Range;
 
-/// The fewest items that are encrypted on a GPU as a whole: from here on the masks are made there.
-const LEAST_ON_GPU: usize = 1 << 13;
+/// Parts of a column that a GPU has under way at the same time, and all parts. Short ones leave little to do
+/// before the first masks and after the last ones, when the GPU is idle; measured.
+const LANES: usize = 3;
+const PARTS: usize = 12;
 
-/// Short parts leave little to do before the first masks and after the last ones, when the GPU is idle;
-/// measured.
-const LANES: Lanes = Lanes { lanes: 3, parts: 12 };
+/// The encryption of a column of plaintexts below n, with fresh masks. On a GPU the masks do not leave it.
+struct Encryption<'a, C> {
+    paillier: &'a Paillier<'a>,
+    key: &'a PublicKey,
+    plaintexts: &'a C,
+    /// The summand of [`Paillier::powers_of_generator`].
+    summand: Vec<u64>,
+}
+
+impl<C: Parts> Formula for Encryption<'_, C> {
+    type Error = Error;
+
+    fn compute<P: Holds>(&self, at: &Engine<P>, items: Range<usize>) -> Result<Option<Batch>, Error> {
+        let Self { paillier, key, plaintexts, summand } = self;
+        let count = items.len();
+        let plaintexts = paillier.engine.install(|| plaintexts.part(items))?;
+        let masks = paillier.mask_numbers(at, key, count)?;
+        let masks = P::operand(&masks);
+        paillier.masked(at, key, plaintexts.view(), summand, masks).map(Some)
+    }
+}
 
 impl Paillier<'_> {
     /// Encrypts plaintexts below n, with fresh masks ([`Paillier::masks`]). The time depends on the number
@@ -48,23 +66,10 @@ impl Paillier<'_> {
         key: &PublicKey,
         plaintexts: &impl Parts,
     ) -> Result<Ciphertexts, Error> {
-        let all = || self.engine.install(|| plaintexts.part(0..plaintexts.len()));
-        if let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())? {
-            let column = match self.has_lanes(plaintexts.len()) {
-                false => self.encrypt_on(&gpu, key, all()?.view(), &key.summand(plaintexts.shift())),
-                true => {
-                    let mut values = Batch::try_zeros(key.square().bits(), plaintexts.len())?;
-                    let answers = Answers::of_batch(&mut values);
-                    self.encrypt_in_lanes(&gpu, key, plaintexts, answers, copy).map(|()| values)
-                }
-            };
-            match column.map(|values| Ciphertexts::trusted(key, values)) {
-                Err(error) if is_of_device(&error) => {}
-                other => return other,
-            }
-        }
-        let summand = key.summand(plaintexts.shift());
-        self.masked(all()?.view(), &summand, self.masks(key, plaintexts.len())?)
+        let mut values = Batch::try_zeros(key.square().bits(), plaintexts.len())?;
+        let (request, formula) = self.encryption(key, plaintexts);
+        self.stream(&request, LANES, PARTS).into_batch(&formula, &mut values)?;
+        Ok(Ciphertexts::trusted(key, values))
     }
 
     /// Encrypts a column part by part, to big-endian bytes.
@@ -75,76 +80,32 @@ impl Paillier<'_> {
     ) -> Result<Vec<u8>, Error> {
         let width = key.ciphertext_octets();
         let mut octets = try_vector(width * plaintexts.len())?;
-        let write = |_, numbers: BatchView<'_>, rows: &mut [u8]| {
+        let (request, formula) = self.encryption(key, plaintexts);
+        let rows = Rows { elements: &mut octets[..], width };
+        self.stream(&request, LANES, PARTS).into_rows(&formula, rows, |_, numbers, rows| {
             write_octets(width, numbers, rows);
             Ok(())
-        };
-        if self.has_lanes(plaintexts.len())
-            && let Some(gpu) = self.gpu_for_masks(key, plaintexts.len())?
-        {
-            let answers = Answers { rows: &mut octets[..], width };
-            match self.encrypt_in_lanes(&gpu, key, plaintexts, answers, write) {
-                Err(error) if is_of_device(&error) => {}
-                other => return other.map(|()| octets),
-            }
-        }
-        let ciphertexts = self.encrypt_parts(key, plaintexts)?;
-        let answers = Answers { rows: &mut octets[..], width };
-        write_rows(self.engine, (0, ciphertexts.values()), answers, write)?;
+        })?;
         Ok(octets)
     }
 
-    /// Whether a column is long enough to be computed in parts by a GPU. Steps that somebody listens to come
-    /// one after the other.
-    pub(crate) fn has_lanes(&self, items: usize) -> bool {
-        !self.is_heard() && items >= LEAST_OF_LANES
-    }
-
-    /// The GPU that encrypts `count` items with short exponents, if the key has such.
-    fn gpu_for_masks(&self, key: &PublicKey, count: usize) -> Result<Option<Engine<Device<'_>>>, Error> {
-        match key.short_base() {
-            Some(_) if count >= LEAST_ON_GPU => {
-                gpu_for(self.engine, key.square(), key.short_exponent_bits(), count)
+    /// The encryption of a column, and its powers.
+    fn encryption<'a, C: Parts>(
+        &'a self,
+        key: &'a PublicKey,
+        plaintexts: &'a C,
+    ) -> (Request, Encryption<'a, C>) {
+        let (bits, count) = (key.square().bits(), plaintexts.len());
+        let request = match key.short_base() {
+            Some(_) => {
+                let exponent_bits = key.short_exponent_bits();
+                let request = Request::new(Op::FixedPow, bits, count).exponents_of(exponent_bits);
+                Request { prepared_bits: exponent_bits, ..request }
             }
-            _ => Ok(None),
-        }
-    }
-
-    /// Encrypts with short exponents on a GPU: the masks do not leave it.
-    fn encrypt_on(
-        &self,
-        gpu: &Engine<Device<'_>>,
-        key: &PublicKey,
-        plaintexts: BatchView<'_>,
-        summand: &[u64],
-    ) -> Result<Batch, Error> {
-        let exponents = random::bits(self.engine, key.short_exponent_bits(), plaintexts.len())?;
-        self.tell("random exponents");
-        let masks = gpu.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
-        self.tell("masks");
-        let powers = self.powers_of_generator(gpu, key, plaintexts, summand)?;
-        self.tell("1 + m n");
-        let values = self.engine.mul_mod(&powers, &masks, key.square())?;
-        self.tell("ciphertexts");
-        Ok(values)
-    }
-
-    /// Encrypts a column on a GPU, three parts at a time: while the GPU computes the masks of one, the others
-    /// are copied.
-    pub(crate) fn encrypt_in_lanes<T: Send>(
-        &self,
-        gpu: &Engine<Device<'_>>,
-        key: &PublicKey,
-        plaintexts: &impl Parts,
-        answers: Answers<'_, T>,
-        write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), Error> + Sync,
-    ) -> Result<(), Error> {
-        let (engine, summand) = (self.engine, key.summand(plaintexts.shift()));
-        let part = |items: Range<usize>| {
-            let plaintexts = engine.install(|| plaintexts.part(items))?;
-            Paillier::new(engine).encrypt_on(gpu, key, plaintexts.view(), &summand).map(Some)
+            None => Request::new(Op::Pow, bits, count).exponents_of(key.bits()),
         };
-        in_lanes(engine, LANES, answers, part, write)
+        let summand = key.summand(plaintexts.shift());
+        (request.one_modulus(), Encryption { paillier: self, key, plaintexts, summand })
     }
 
     /// Encrypts with the private key, which is several times as fast as `r^n` ([`Paillier::owner_masks`]).
@@ -161,17 +122,24 @@ impl Paillier<'_> {
             let (expected, found) = (plaintexts.len(), masks.len());
             return Err(Error::LengthMismatch { what: "the masks", expected, found });
         }
-        self.masked(plaintexts.view(), &[1], masks)
+        let values = self.masked(self.engine, key, plaintexts.view(), &[1], (&masks.values).into())?;
+        Ok(Ciphertexts::trusted(key, values))
     }
 
     /// The ciphertexts of plaintexts below n with as many masks.
-    fn masked(&self, plaintexts: BatchView<'_>, summand: &[u64], masks: Masks) -> Result<Ciphertexts, Error> {
-        let key = masks.key();
-        let powers = self.powers_of_generator(self.engine, key, plaintexts, summand)?;
+    fn masked<P: Holds>(
+        &self,
+        at: &Engine<P>,
+        key: &PublicKey,
+        plaintexts: BatchView<'_>,
+        summand: &[u64],
+        masks: Operand<'_>,
+    ) -> Result<Batch, Error> {
+        let powers = self.powers_of_generator(at, key, plaintexts, summand)?;
         self.tell("1 + m n");
-        let values = self.engine.mul_mod(&powers, &masks.values, key.square())?;
+        let values = self.engine.mul_mod(P::operand(&powers), masks, key.square())?;
         self.tell("ciphertexts");
-        Ok(Ciphertexts::trusted(key, values))
+        Ok(values)
     }
 
     /// The ciphertexts `1 + m n` of plaintexts below n, without masks: anyone can read them. They are for

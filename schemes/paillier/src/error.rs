@@ -116,6 +116,15 @@ pub enum Error {
     },
 }
 
+impl modmill::OfEngine for Error {
+    fn of_engine(&self) -> Option<&modmill::Error> {
+        match self {
+            Self::Engine(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// The reason why a key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]

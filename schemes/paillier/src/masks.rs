@@ -19,7 +19,7 @@ use crate::key::{Factor, Unmasking, fixed_base};
 use crate::rows::{exponent, halved};
 use crate::{Error, Paillier, PrivateKey, PublicKey};
 use modmill::number::{self, Number};
-use modmill::{Batch, Holds, Host, Modulus, Operand, Public, random};
+use modmill::{Batch, Engine, Holds, Host, Modulus, Operand, Public, random};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -61,16 +61,29 @@ impl fmt::Debug for Masks {
 impl Paillier<'_> {
     /// Makes `count` masks: with short exponents if the key has a base for them, otherwise as `r^n`.
     pub fn masks(&self, key: &PublicKey, count: usize) -> Result<Masks, Error> {
-        match key.short_base() {
+        Ok(Masks { key: key.clone(), values: self.mask_numbers(self.engine, key, count)? })
+    }
+
+    /// The numbers of `count` masks, at a place.
+    pub(crate) fn mask_numbers<P: Holds>(
+        &self,
+        at: &Engine<P>,
+        key: &PublicKey,
+        count: usize,
+    ) -> Result<P::Numbers, Error> {
+        let masks = match key.short_base() {
             Some(_) => {
                 let exponents = random::bits(self.engine, key.short_exponent_bits(), count)?;
                 self.tell("random exponents");
-                let values = self.engine.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?;
-                self.tell("masks");
-                Ok(Masks { key: key.clone(), values })
+                at.pow_fixed_base(key.fixed_base(self.engine)?, &exponents)?
             }
-            None => self.full_masks(key, count),
-        }
+            None => {
+                let r = random::nonzero_below(self.engine, key.modulus(), count)?;
+                at.pow(&r, Public(key.shared_modulus()), key.square())?
+            }
+        };
+        self.tell("masks");
+        Ok(masks)
     }
 
     /// Makes `count` masks `r^n mod n^2`, whatever the key.

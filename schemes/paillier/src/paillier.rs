@@ -1,6 +1,6 @@
 //! The operations of an engine on Paillier's ciphertexts.
 
-use modmill::Engine;
+use modmill::{Engine, Request, Stream};
 
 /// Paillier's operations on an engine. Every call takes whole columns, and the engine computes their items
 /// together.
@@ -21,7 +21,7 @@ use modmill::Engine;
 #[derive(Clone, Copy)]
 pub struct Paillier<'e> {
     pub(crate) engine: &'e Engine,
-    listener: Option<&'e dyn Fn(&'static str)>,
+    listener: Option<&'e (dyn Fn(&'static str) + Sync)>,
 }
 
 impl<'e> Paillier<'e> {
@@ -37,19 +37,19 @@ impl<'e> Paillier<'e> {
     /// ```
     /// use modmill::{Batch, Engine};
     /// use modmill_paillier::{Paillier, PrivateKey, Randomness};
-    /// use std::cell::RefCell;
+    /// use std::sync::Mutex;
     ///
     /// let engine = Engine::new()?;
     /// let key = PrivateKey::generate(&engine, 1024, Randomness::Short)?;
-    /// let steps = RefCell::new(Vec::new());
-    /// let listener = |step| steps.borrow_mut().push(step);
+    /// let steps = Mutex::new(Vec::new());
+    /// let listener = |step| steps.lock().unwrap().push(step);
     /// let paillier = Paillier::new(&engine).heard_by(&listener);
     /// paillier.encrypt(key.public_key(), &Batch::from_values([[3u64]]))?;
-    /// assert_eq!(steps.borrow().last(), Some(&"ciphertexts"));
+    /// assert_eq!(steps.lock().unwrap().last(), Some(&"ciphertexts"));
     /// # Ok::<(), modmill_paillier::Error>(())
     /// ```
     #[must_use]
-    pub fn heard_by(self, listener: &'e dyn Fn(&'static str)) -> Self {
+    pub fn heard_by(self, listener: &'e (dyn Fn(&'static str) + Sync)) -> Self {
         Self { listener: Some(listener), ..self }
     }
 
@@ -60,9 +60,11 @@ impl<'e> Paillier<'e> {
         }
     }
 
-    /// Whether somebody listens. Steps are then done one after the other.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.listener.is_some()
+    /// The way in which a column is computed, of which the powers that `request` tells take most of the time.
+    /// Steps that somebody listens to come one after the other.
+    pub(crate) fn stream<'r>(&self, request: &'r Request, lanes: usize, parts: usize) -> Stream<'e, 'r> {
+        let stream = self.engine.stream(request).lanes(lanes, parts);
+        if self.listener.is_some() { stream.in_turn() } else { stream }
     }
 
     /// The engine.

@@ -30,7 +30,7 @@ impl<K: Key, T: Send> Steps<'_, K, T> {
             answers.resize_with(count, || None);
         }
         for (bits, items) in groups {
-            let mut stream = Stream::new(self, engine, keys, bits, &items)?;
+            let mut stream = Stream::new(self, engine, keys, bits, &items);
             let group_keys: Vec<&K>;
             let its_keys = match (&items, keys) {
                 (Items::All(_), keys) => keys,
@@ -39,8 +39,8 @@ impl<K: Key, T: Send> Steps<'_, K, T> {
                     Keys::Each(&group_keys)
                 }
             };
-            let done = self.operation.on_blocks(engine, its_keys, items.len(), &mut stream)?;
-            let (of_group, group_rows, again) = stream.finish(done)?;
+            let is_done = self.operation.on_blocks(engine, its_keys, items.len(), &mut stream)?;
+            let (of_group, group_rows, again) = stream.finish(is_done)?;
             match is_one {
                 true => (answers, rows) = (of_group, group_rows),
                 false => {

@@ -20,7 +20,7 @@ use crate::keys::Keys;
 use crate::public::public_operation;
 use crate::steps::{Operation, Outcome};
 use crate::{Error, PrivateKey, number};
-use modmill::hazmat::{self, Blocks, CrtJob, CrtKey, Offloaded, PerItem};
+use modmill::hazmat::{self, Blocks, CrtJob, CrtKey, PerItem};
 use modmill::{Batch, Engine, Modulus};
 
 /// The private operation, and how it is protected.
@@ -43,7 +43,7 @@ impl Operation<PrivateKey> for Private {
         keys: Keys<'_, PrivateKey>,
         count: usize,
         blocks: &mut (dyn Blocks + Send),
-    ) -> Result<Offloaded, Error> {
+    ) -> Result<bool, Error> {
         let first = keys.get(0);
         let prime_limbs = first.p().prime.value().len();
         let serves = |key: &PrivateKey| {
@@ -51,7 +51,7 @@ impl Operation<PrivateKey> for Private {
             lengths == [prime_limbs; 2] && key.public_key().exponent() == first.public_key().exponent()
         };
         if self.blinding || !keys.all(engine, serves) {
-            return Ok(Offloaded::NotHere);
+            return Ok(false);
         }
         let job = CrtJob {
             count,

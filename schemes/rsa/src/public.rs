@@ -3,7 +3,7 @@
 use crate::keys::Keys;
 use crate::steps::{Operation, Outcome};
 use crate::{PublicKey, number};
-use modmill::hazmat::{self, Blocks, Offloaded, PerItem, PublicJob};
+use modmill::hazmat::{self, Blocks, PerItem, PublicJob};
 use modmill::{Batch, Engine, Error, Modulus, Operand};
 
 /// The public operation.
@@ -28,7 +28,7 @@ impl Operation<PublicKey> for Public {
         keys: Keys<'_, PublicKey>,
         count: usize,
         blocks: &mut (dyn Blocks + Send),
-    ) -> Result<Offloaded, crate::Error> {
+    ) -> Result<bool, crate::Error> {
         let first = keys.get(0);
         let get = |item: usize| keys.get(item).modulus().value();
         let moduli = match keys {
@@ -36,7 +36,7 @@ impl Operation<PublicKey> for Public {
             Keys::Each(keys) if keys.iter().all(|key| key.exponent() == first.exponent()) => {
                 PerItem::Each(&get)
             }
-            Keys::Each(_) => return Ok(Offloaded::NotHere),
+            Keys::Each(_) => return Ok(false),
         };
         let job =
             PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };

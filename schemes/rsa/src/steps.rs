@@ -4,7 +4,7 @@
 use crate::keys::Keys;
 use crate::rows::Kind;
 use crate::{Error, ItemError};
-use modmill::hazmat::{Blocks, Offloaded};
+use modmill::hazmat::Blocks;
 use modmill::{Batch, Engine};
 
 /// The answer or the error of every item, in the order of the call.
@@ -64,15 +64,15 @@ pub(crate) trait Operation<K>: Sync {
     /// all moduli have the same length.
     fn on_numbers(&self, engine: &Engine, keys: &[&K], inputs: &Batch) -> Result<Outcome, Error>;
 
-    /// Computes the operation on `count` blocks by one call of the engine, if the engine can. The answer says
-    /// whether it did, and whether GPUs failed on the way.
+    /// Computes the operation on `count` blocks by one call of the engine. Returns whether the engine did: no
+    /// block is asked for if its plan is another.
     fn on_blocks(
         &self,
         engine: &Engine,
         keys: Keys<'_, K>,
         count: usize,
         blocks: &mut (dyn Blocks + Send),
-    ) -> Result<Offloaded, Error>;
+    ) -> Result<bool, Error>;
 }
 
 /// Items of a call that are computed together.

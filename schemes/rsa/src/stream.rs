@@ -6,7 +6,7 @@ use crate::keys::{Key, Keys};
 use crate::rows::Memory;
 use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
 use modmill::Engine;
-use modmill::hazmat::{Blocks, Offloaded};
+use modmill::hazmat::Blocks;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,7 +27,8 @@ pub(crate) struct Stream<'a, K, T> {
     /// Length of a block in bytes: `size` rounded up to whole limbs.
     stride: usize,
     answers: Vec<Answer<T>>,
-    rows: Memory,
+    /// Memory of the answers, once a device asked for blocks.
+    rows: Option<Memory>,
     /// Positions of items whose results failed their check on the device.
     wrong: Vec<usize>,
     /// The first error that ends the call.
@@ -41,40 +42,53 @@ impl<'a, K, T> Stream<'a, K, T> {
         keys: Keys<'a, K>,
         bits: usize,
         items: &'a Items,
-    ) -> Result<Self, modmill::Error> {
-        let mut answers: Vec<Answer<T>> = Vec::new();
-        let bytes = items.len().saturating_mul(size_of::<Answer<T>>());
-        answers.try_reserve_exact(items.len()).map_err(|_| modmill::Error::no_memory(bytes))?;
+    ) -> Self {
         let (size, stride) = (bits.div_ceil(8), 8 * bits.div_ceil(64));
-        let rows = Memory::new(steps.kind, size, items.len())?;
-        Ok(Self { steps, engine, keys, items, size, stride, answers, rows, wrong: Vec::new(), failed: None })
+        let (answers, wrong) = (Vec::new(), Vec::new());
+        Self { steps, engine, keys, items, size, stride, answers, rows: None, wrong, failed: None }
+    }
+
+    /// Memory for the answers and their rows.
+    fn memory(&self) -> Result<(Vec<Answer<T>>, Memory), modmill::Error> {
+        let mut answers: Vec<Answer<T>> = Vec::new();
+        let bytes = self.items.len().saturating_mul(size_of::<Answer<T>>());
+        answers.try_reserve_exact(self.items.len()).map_err(|_| modmill::Error::no_memory(bytes))?;
+        Ok((answers, Memory::new(self.steps.kind, self.size, self.items.len())?))
     }
 
     /// The answers with their rows, and the items that are computed step by step: those whose answers failed
-    /// their check, or all items if no device computed them.
-    pub(crate) fn finish(mut self, outcome: Offloaded) -> Result<Found<T>, Error> {
+    /// their check, or all items unless a device computed them (`is_done`).
+    pub(crate) fn finish(mut self, is_done: bool) -> Result<Found<T>, Error> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        match outcome {
+        if let (true, Some(rows)) = (is_done, self.rows.take()) {
             // Devices finish their shares in any order.
-            Offloaded::Done => self.wrong.sort_unstable(),
-            // Answers taken from a device that failed later do not count.
-            Offloaded::NotHere | Offloaded::Failed => {
-                self.answers.clear();
-                self.answers.resize_with(self.items.len(), || None);
-                self.wrong = (0..self.items.len()).collect();
-            }
+            self.wrong.sort_unstable();
+            let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
+            return Ok((self.answers, rows, again));
         }
-        let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
-        Ok((self.answers, self.rows, again))
+        // Answers taken from a device that failed later do not count.
+        let (mut answers, rows) = self.memory()?;
+        answers.resize_with(self.items.len(), || None);
+        Ok((answers, rows, (0..self.items.len()).map(|position| self.items.get(position)).collect()))
     }
 }
 
 impl<K: Key, T: Send> Blocks for Stream<'_, K, T> {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
-        // The answers of a chunk are allocated here, while the device computes another chunk. Devices ask for
+        if self.rows.is_none() {
+            match self.memory() {
+                Ok((answers, rows)) => (self.answers, self.rows) = (answers, Some(rows)),
+                Err(error) => self.failed = Some(error.into()),
+            }
+        }
+        if self.failed.is_some() {
+            blocks.fill(0);
+            return;
+        }
+        // The answers of a chunk are made here, while the device computes another chunk. Devices ask for
         // their chunks in any order.
         if self.answers.len() < range.end {
             self.answers.resize_with(range.end, || None);
@@ -103,8 +117,9 @@ impl<K: Key, T: Send> Blocks for Stream<'_, K, T> {
 
     fn take(&mut self, range: Range<usize>, blocks: &mut [u8], wrong: &[u32]) {
         let Self { steps, keys, items, size, stride, .. } = *self;
+        let (Some(rows), None) = (&mut self.rows, &self.failed) else { return };
         let answers = &mut self.answers[range.clone()];
-        let (rows, row) = self.rows.rows();
+        let (rows, row) = rows.rows();
         let rows = &mut rows[row * range.start..row * range.end];
         let take = |(offset, ((block, row), answer)): (usize, (BlockAndRow<'_>, &mut Answer<T>))| {
             if answer.is_some() || wrong[offset] != 0 {

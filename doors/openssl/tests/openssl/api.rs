@@ -13,7 +13,7 @@ pub(crate) type Pointer = *mut c_void;
 pub(crate) struct Param {
     key: *const c_char,
     data_type: u32,
-    data: Pointer,
+    pub(crate) data: Pointer,
     data_size: usize,
     return_size: usize,
 }

@@ -100,6 +100,50 @@ fn numbers_that_are_no_key_compute_nothing() {
     }
 }
 
+/// The signature of a digest by a key, with PKCS #1 v1.5, by a provider that `properties` name. `None` if it
+/// refuses.
+fn signature_by(api: &Api, key: Pointer, properties: &CStr) -> Option<[u8; 128]> {
+    let context = call!(
+        api.libcrypto,
+        c"EVP_PKEY_CTX_new_from_pkey"(
+            api.context => Pointer, key => Pointer, properties.as_ptr() => *const c_char
+        ) -> Pointer
+    );
+    assert_eq!(call!(api.libcrypto, c"EVP_PKEY_sign_init"(context => Pointer) -> c_int), 1, "{properties:?}");
+    let (mut signature, mut len, digest) = ([0u8; 128], 128usize, [7u8; 32]);
+    let status = call!(
+        api.libcrypto,
+        c"EVP_PKEY_sign"(
+            context => Pointer, signature.as_mut_ptr() => *mut u8, &mut len => *mut usize,
+            digest.as_ptr() => *const u8, digest.len() => usize
+        ) -> c_int
+    );
+    (status == 1).then_some(signature)
+}
+
+#[test]
+fn numbers_that_do_not_belong_together_sign_as_openssl_signs() {
+    let Some(api) = Api::new() else { return };
+    let right = api.generate(2);
+    for name in [c"d", c"rsa-factor1", c"rsa-exponent2", c"rsa-coefficient1"] {
+        let numbers = api.numbers_of(right);
+        let param = call!(
+            api.libcrypto,
+            c"OSSL_PARAM_locate"(numbers => *mut Param, name.as_ptr() => *const c_char) -> *mut Param
+        );
+        // SAFETY: the key has this number, and its lowest byte may be written.
+        unsafe { *(*param).data.cast::<u8>() ^= 2 };
+        let wrong = api.key_of(numbers).expect("the numbers are taken");
+        assert_eq!(api.provider(wrong), "modmill");
+        let ours = signature_by(&api, wrong, c"provider=modmill");
+        assert_eq!(ours, signature_by(&api, wrong, c"provider=default"), "{name:?}");
+        assert!(ours.is_some(), "{name:?}");
+        let context = api.with_key(wrong);
+        assert_eq!(call!(api.libcrypto, c"EVP_PKEY_check"(context => Pointer) -> c_int), 0, "{name:?}");
+        call!(api.libcrypto, c"ERR_clear_error"() -> ());
+    }
+}
+
 #[test]
 fn signatures_are_prepared_with_an_old_key_of_ones() {
     let Some(api) = Api::new() else { return };

@@ -1,7 +1,6 @@
 //! Faults in every intermediate result: no wrong plaintext leaves.
 
 use super::*;
-use crate::parts::Octets;
 use crate::{EncodedColumn, Integers, Randomness};
 use modmill::{Device, Engine, Holds, Host, Resident};
 
@@ -71,6 +70,20 @@ impl<P: Changed> Witness<P> for Fault {
     }
 }
 
+/// The plaintexts of a column whose intermediate results a witness sees.
+fn decrypt_seen(
+    engine: &Engine,
+    key: &PrivateKey,
+    column: &Ciphertexts,
+    witness: &mut impl Witness<Host>,
+) -> Result<Batch, Error> {
+    let (paillier, values) = (Paillier::new(engine), column.values().view());
+    with_unmaskings(key, |unmaskings| {
+        let (plaintexts, verdicts) = paillier.decrypt_part(engine, key, unmaskings, values, witness)?;
+        refuse(&verdicts).map(|()| plaintexts)
+    })
+}
+
 const STAGES: [Stage; 4] = [Stage::Powers, Stage::Quotients, Stage::Halves, Stage::Plaintexts];
 
 #[test]
@@ -93,13 +106,13 @@ fn faults_are_noticed_and_named() {
             let calls = if stage == Stage::Plaintexts { 1 } else { 2 };
             for (call, bit) in (0..calls).flat_map(|call| [0, 1, 63, 64, 300, 500].map(|bit| (call, bit))) {
                 let fault = &mut Fault::once(stage, call, item, bit);
-                faulty(paillier.decrypt_seen(engine, &key, &column, fault));
+                faulty(decrypt_seen(engine, &key, &column, fault));
             }
         }
         for (call, bit) in [(0, 0), (1, 7), (0, 1000), (1, 2000)] {
             // A changed base gives the powers of another ciphertext: only the full check sees that.
             let fault = &mut Fault::once(None, call, item, bit);
-            let wrong = paillier.decrypt_seen(engine, &key, &column, fault).unwrap();
+            let wrong = decrypt_seen(engine, &key, &column, fault).unwrap();
             assert_ne!(wrong, expected);
             faulty(paillier.check_decrypted(&key, &column, wrong));
         }
@@ -116,34 +129,31 @@ fn columns_are_encrypted_and_decrypted_on_a_device() {
     let (paillier, gpu) = (Paillier::new(&engine), engine.on_device());
     let key = PrivateKey::generate(&Engine::new().unwrap(), 1024, Randomness::Subgroup).unwrap();
     let plaintexts = Batch::from_values([[7u64, 1 << 60], [0, 0], [u64::MAX, u64::MAX]]);
-    let mut values = Batch::zeros(key.public_key().square().bits(), plaintexts.len());
-    let answers = Answers::of_batch(&mut values);
-    paillier.encrypt_in_lanes(&gpu, key.public_key(), &plaintexts, answers, copy).unwrap();
-    let column = Ciphertexts::trusted(key.public_key(), values);
+    let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
     let expected = Paillier::new(&Engine::new().unwrap()).decrypt_checked(&key, &column).unwrap();
     assert_eq!(expected.resized(plaintexts.bits()).unwrap(), plaintexts);
-    assert_eq!(paillier.decrypt_seen(&gpu, &key, &column, &mut ()).unwrap(), expected);
-    assert_eq!(in_lanes(&paillier, &gpu, &key, &column).unwrap(), expected);
+    assert_eq!(paillier.decrypt(&key, &column).unwrap(), expected);
+    assert!(engine.faults().is_empty(), "{:?}", engine.faults());
     let short = [key.p(), key.q()].map(|factor| factor.short.as_ref().unwrap());
     for stage in STAGES {
         let fault = &mut Fault::once(stage, usize::from(stage != Stage::Plaintexts), 2, 300);
-        let refused = paillier.decrypt_with(&gpu, &key, short, &column, fault);
-        assert!(matches!(refused, Err(Error::Decryption { items }) if items == [2]), "{stage:?}");
+        let (_, verdicts) = paillier.decrypt_part(&gpu, &key, short, column.values().view(), fault).unwrap();
+        assert_eq!(verdicts, [true, true, false], "{stage:?}");
     }
     // Here, because the kernels are at hand.
     assert!(paillier.warm(1024, Randomness::Subgroup, 2).unwrap());
 }
 
-/// Four parts by two lanes, the last part shorter. Wrong items are named by their places in the column.
+/// Wrong items are named by their places in the column.
 #[test]
-fn parts_of_two_lanes_are_put_together_in_order() {
+fn items_that_do_not_decrypt_are_named() {
     let engine = Engine::new().unwrap();
     let paillier = Paillier::new(&engine);
     for randomness in [Randomness::Full, Randomness::Subgroup] {
         let key = PrivateKey::generate(&engine, 1024, randomness).unwrap();
         let plaintexts = Batch::from_values((0..37u64).map(|value| [value, value * value]));
         let column = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
-        let found = in_lanes(&paillier, &engine, &key, &column).unwrap();
+        let found = paillier.decrypt(&key, &column).unwrap();
         assert_eq!(found.resized(plaintexts.bits()).unwrap(), plaintexts);
         // A multiple of p is no ciphertext.
         let mut values = column.values().clone();
@@ -153,27 +163,14 @@ fn parts_of_two_lanes_are_put_together_in_order() {
             row[..key.primes()[0].len()].copy_from_slice(key.primes()[0]);
         }
         let wrong = Ciphertexts::new(key.public_key(), &values).unwrap();
-        let refused = in_lanes(&paillier, &engine, &key, &wrong);
+        let refused = paillier.decrypt(&key, &wrong);
         assert!(matches!(refused, Err(Error::Decryption { items }) if items == [9, 36]));
     }
 }
 
-/// The plaintexts of a column that is decrypted in parts.
-fn in_lanes<P: Holds + Sync>(
-    paillier: &Paillier<'_>,
-    at: &Engine<P>,
-    key: &PrivateKey,
-    column: &Ciphertexts,
-) -> Result<Batch, Error> {
-    let mut plaintexts = Batch::zeros(key.bits(), column.len());
-    let answers = Answers::of_batch(&mut plaintexts);
-    paillier.decrypt_in_lanes(at, key, column.values(), answers, copy).map(|()| plaintexts)
-}
-
-/// Parts of bytes become integers in lanes as they do in one piece, and what is wrong has its place in the
-/// column.
+/// Bytes become integers, and what is wrong has its place in the column.
 #[test]
-fn octets_are_read_and_integers_written_in_parts() {
+fn octets_are_read_and_integers_written() {
     let engine = Engine::new().unwrap();
     let paillier = Paillier::new(&engine);
     let key = PrivateKey::generate(&engine, 1024, Randomness::Subgroup).unwrap();
@@ -186,14 +183,9 @@ fn octets_are_read_and_integers_written_in_parts() {
         assert!(above.iter().all(|&limb| limb == 0), "item {index}");
         if is_negative { Ok(-(*value as i64)) } else { Ok(*value as i64) }
     };
-    let decrypt = |octets: &[u8]| {
-        let mut answers = vec![0; octets.len() / width];
-        let (rows, octets) = (Answers { rows: &mut answers[..], width: 1 }, Octets::new(public, octets)?);
-        paillier.decrypt_in_lanes(&engine, &key, &octets, rows, integers_by(public, read)).map(|()| answers)
-    };
+    let decrypt = |octets: &[u8]| paillier.decrypt_octets(&key, octets, read);
     assert_eq!(decrypt(&octets).unwrap(), integers);
-    assert_eq!(paillier.decrypt_octets(&key, &octets, read).unwrap(), integers);
-    assert!(paillier.decrypt_octets(&key, &[], read).unwrap().is_empty());
+    assert!(decrypt(&[]).unwrap().is_empty());
 
     let put = |item: usize, value: &[u64]| {
         let mut octets = octets.clone();
@@ -205,19 +197,14 @@ fn octets_are_read_and_integers_written_in_parts() {
     number::shift_right(public.modulus().value(), 1, &mut half);
     let half = paillier.encrypt(public, &Batch::from_values([&half[..]])).unwrap();
     for item in [0, 10, 36] {
-        for found in [decrypt(&put(item, &[0])), paillier.decrypt_octets(&key, &put(item, &[0]), read)] {
-            assert!(matches!(found, Err(Error::OutOfRange { index, .. }) if index == item), "{found:?}");
-        }
-        for found in [
-            decrypt(&put(item, half.values().get(0))),
-            paillier.decrypt_octets(&key, &put(item, half.values().get(0)), read),
-        ] {
-            assert!(matches!(found, Err(Error::NotEncoded { index }) if index == item), "{found:?}");
-        }
+        let found = decrypt(&put(item, &[0]));
+        assert!(matches!(found, Err(Error::OutOfRange { index, .. }) if index == item), "{found:?}");
+        let found = decrypt(&put(item, half.values().get(0)));
+        assert!(matches!(found, Err(Error::NotEncoded { index }) if index == item), "{found:?}");
         let wrong = decrypt(&put(item, key.primes()[0]));
         assert!(matches!(wrong, Err(Error::Decryption { items }) if items == [item]));
     }
-    let cut = paillier.decrypt_octets(&key, &octets[1..], read);
+    let cut = decrypt(&octets[1..]);
     assert!(matches!(cut, Err(Error::LengthMismatch { .. })), "{cut:?}");
     // An item that `read` refuses is refused.
     let refused = paillier.decrypt_octets(&key, &octets, |index, _, _| match index {
@@ -236,8 +223,7 @@ fn keys_with_a_subgroup_decrypt_again_after_a_fault() {
     let short = paillier.encrypt(key.public_key(), &plaintexts).unwrap();
     let masks = paillier.full_masks(key.public_key(), 12).unwrap();
     let full = paillier.encrypt_with(&plaintexts, masks).unwrap();
-    let decrypt =
-        |column: &Ciphertexts, fault: &mut Fault| paillier.decrypt_seen(&engine, &key, column, fault);
+    let decrypt = |column: &Ciphertexts, fault: &mut Fault| decrypt_seen(&engine, &key, column, fault);
     // Masks of the subgroup take two powers, and others four.
     let never = || Fault::once(Stage::Powers, usize::MAX, 0, 0);
     let (mut first, mut second) = (never(), never());

@@ -238,11 +238,6 @@ impl Factor {
         Ok(Self { square, inverse, full, short: None, prime, fixed: OnceLock::new() })
     }
 
-    /// The length of the exponent that decryption tries first, in bits.
-    pub(crate) fn exponent_bits(&self) -> usize {
-        self.short.as_ref().unwrap_or(&self.full).bits
-    }
-
     /// The exponent `2 u` of the subgroup of order u, in `bits` bits. The other factor is `q`.
     fn subgroup(&self, q: &Self, u: &[u64], bits: usize) -> Result<Unmasking, KeyError> {
         let is_odd = u.first().is_some_and(|low| low & 1 == 1);

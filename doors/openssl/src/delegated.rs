@@ -1,4 +1,5 @@
-//! Keys with more than two primes, with which OpenSSL's default provider computes.
+//! Keys with which OpenSSL's default provider computes: those with more than two primes, and numbers that do not
+//! belong together.
 //!
 //! The provider makes and checks the paddings of signatures, as for other keys, and OpenSSL raises numbers to
 //! the private exponent. Paddings of encryption are taken off by OpenSSL.
@@ -14,20 +15,18 @@ use modmill_client::{Answer, Encryption, Error, PrivatePower, Task, with_engine}
 use modmill_rsa::{Hash, ItemError, PublicKey, hazmat};
 use std::ffi::CStr;
 
-/// The private half of a key with more than two primes.
-pub(crate) struct MultiPrime {
+/// The private half of a key with which OpenSSL computes.
+pub(crate) struct Delegated {
     public: PublicKey,
     numbers: Numbers,
     single: Single,
 }
 
-impl MultiPrime {
+impl Delegated {
     /// Reads a key from its numbers. OpenSSL has to take it.
     pub(crate) fn read(core: &Core, public: PublicKey, given: Given<'_>) -> Result<Self, Failure> {
         let default = core.default_rsa.ok_or_else(|| {
-            Failure::Unsupported(
-                "keys with more than two primes where OpenSSL's functions are not found".into(),
-            )
+            Failure::Unsupported("keys of OpenSSL alone where its functions are not found".into())
         })?;
         let mut numbers = given.numbers()?;
         let single = |numbers: &Numbers| {
