@@ -11,7 +11,7 @@ use crate::karatsuba;
 use crate::portable::{Portable, add_row};
 use crate::rows::Rows;
 use crate::scalar::Scalar;
-use modmill_core::limbs::{add_carrying, bit_length, reduce_once, sub_borrowing};
+use modmill_core::limbs::{add_carrying, bit_length, sub_borrowing};
 use modmill_core::mask;
 
 /// Limbs of the quotient that one step computes.
@@ -77,10 +77,12 @@ pub(crate) fn square<S: Scalar>(scalar: S, a: &[u64], n: &[u64], out: &mut [u64]
     run(scalar, 2 * a.len(), n, out, scratch, |value, halves| karatsuba::square(scalar, a, value, halves));
 }
 
-/// `out <- a mod n` for a number of a declared width of `bits` bits, under the conditions of [`mul_mod`].
+/// `out <- a bit mod n` for a number of a declared width of `bits` bits and a bit (0 or 1), under the
+/// conditions of [`mul_mod`].
 pub(crate) fn reduce<S: Scalar>(
     scalar: S,
     (a, bits): (&[u64], usize),
+    bit: u64,
     n: &[u64],
     out: &mut [u64],
     scratch: &mut Scratch,
@@ -88,16 +90,23 @@ pub(crate) fn reduce<S: Scalar>(
     let length = bit_length(n);
     if bits <= length && a.len() <= out.len() {
         // a < 2^length <= 2 n: n is subtracted once, or not at all.
-        out[..a.len()].copy_from_slice(a);
-        out[a.len()..].fill(0);
+        let (low, above) = out.split_at_mut(a.len());
+        copy_masked(a, mask::from_bit(bit), low);
+        above.fill(0);
         // Bits beyond the width do not count.
         if let Some(top) = out.get_mut(bits / 64) {
             *top &= (1 << (bits % 64)) - 1;
         }
-        reduce_once(out, &n[..length.div_ceil(64)]);
+        let n = &n[..length.div_ceil(64)];
+        let borrow = scalar.sub_assign(out, n);
+        scalar.add_bit(out, n, borrow);
     } else {
-        run(scalar, a.len(), n, out, scratch, |value, _| value.copy_from_slice(a));
+        run(scalar, a.len(), n, out, scratch, |value, _| copy_masked(a, mask::from_bit(bit), value));
     }
+}
+
+fn copy_masked(from: &[u64], mask: u64, to: &mut [u64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from & mask);
 }
 
 /// The remainder of a value of `len` limbs that `fill` writes.

@@ -14,7 +14,6 @@ use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
-use crate::row::Row;
 use crate::scalar::Scalar;
 use crate::{out_of_memory, pow, rns};
 use modmill_core::window::MAX_WINDOW;
@@ -276,8 +275,7 @@ impl Cpu {
             let (a, n) = (job.a.get(item), job.moduli.get(item));
             match b {
                 Some(b) if b.bits() == 1 => {
-                    remainder::reduce(scalar, (a, job.a.bits()), n, out, scratch);
-                    lanes::keep::<Row<S>>(out, &[b.get(item)]);
+                    remainder::reduce(scalar, (a, job.a.bits()), b.get(item)[0], n, out, scratch);
                 }
                 Some(b) => remainder::multiply(scalar, a, b.get(item), n, out, scratch),
                 None => remainder::square(scalar, a, n, out, scratch),

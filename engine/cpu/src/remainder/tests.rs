@@ -43,9 +43,11 @@ fn check_division(value: &[u64], n: &[u64]) {
     for limbs in scalars() {
         // Numbers of their own width, and of a declared width beyond the limbs, which has them divided.
         for bits in [bit_length(value), 64 * value.len() + 1] {
-            let mut out = vec![7; n.len()];
-            with_scalar!(limbs, scalar => reduce(scalar, (value, bits), n, &mut out, &mut scratch));
-            assert_eq!(out, expected, "{limbs:?}: {value:x?} mod {n:x?}");
+            for (bit, expected) in [(1, &expected), (0, &vec![0; n.len()])] {
+                let mut out = vec![7; n.len()];
+                with_scalar!(limbs, scalar => reduce(scalar, (value, bits), bit, n, &mut out, &mut scratch));
+                assert_eq!(&out, expected, "{limbs:?}: {bit} times {value:x?} mod {n:x?}");
+            }
         }
     }
 }
@@ -89,7 +91,7 @@ fn all_small_numbers() {
 #[test]
 fn bits_beyond_the_width_do_not_count() {
     let mut out = [7];
-    reduce(Portable, (&[0xff], 3), &[5], &mut out, &mut Scratch::new(1, 1));
+    reduce(Portable, (&[0xff], 3), 1, &[5], &mut out, &mut Scratch::new(1, 1));
     assert_eq!(out, [7 % 5]);
 }
 

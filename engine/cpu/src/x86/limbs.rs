@@ -51,6 +51,7 @@ pub(super) fn add(_: Adx, sum: &mut [u64], a: &[u64], b: &[u64], carry: u64) -> 
 
 /// `out <- a b`, for a shorter factor of at least [`LEAST`] limbs. The length of `out` is the sum of the
 /// lengths of the factors.
+#[inline(always)]
 pub(super) fn multiply(token: Adx, a: &[u64], b: &[u64], out: &mut [u64]) {
     assert!(out.len() == a.len() + b.len());
     if a.len() == b.len() && (LEAST..=8).contains(&a.len()) {
@@ -70,6 +71,15 @@ pub(super) fn multiply(token: Adx, a: &[u64], b: &[u64], out: &mut [u64]) {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     out.fill(0);
     add(token, out, long, short, 0);
+}
+
+/// `out <- x^2` for four limbs.
+#[inline(always)]
+pub(super) fn square_4(_: Adx, x: &[u64], out: &mut [u64]) {
+    assert!(x.len() == 4 && out.len() == 8);
+    // SAFETY: the token proves the instructions. The function reads four limbs and writes eight; the
+    // assertion says that all are there.
+    unsafe { passes::square_4(out.as_mut_ptr(), x.as_ptr()) }
 }
 
 /// Montgomery's reduction of the 2n limbs of `t` by an odd modulus of n limbs, at least [`LEAST`]: the sum of

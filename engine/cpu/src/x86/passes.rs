@@ -1,5 +1,5 @@
-//! Single passes over numbers: squares of limbs, sums and differences; and Montgomery products of four limbs,
-//! which fit in the registers.
+//! Single passes over numbers: squares of limbs, sums and differences; and squares and Montgomery products of
+//! four limbs, which fit in the registers.
 //!
 //! No instruction and no address depends on the value of a limb. The processor must have BMI2 and ADX, and
 //! the numbers must have the limbs that the functions say.
@@ -92,6 +92,65 @@ pub(super) unsafe extern "sysv64" fn montgomery_4(
         "sub r12, rax\nsbb r13, r14\nsbb r8, r15\nsbb r9, r11\n",
         "mov [rdi], r12\nmov [rdi + 8], r13\nmov [rdi + 16], r8\nmov [rdi + 24], r9\n",
         restore!(),
+    ))
+}
+
+/// Adds the square of the limb of x at a place to twice two limbs of a sum, and writes both.
+macro_rules! square_two {
+    ($x:literal, $low:literal $to_low:literal, $high:literal $to_high:literal) => {
+        concat!(
+            "mov rdx, [rsi + ",
+            $x,
+            "]\nmulx rax, rdx, rdx\nadcx ",
+            $low,
+            ", ",
+            $low,
+            "\nadox ",
+            $low,
+            ", rdx\nmov [rdi + ",
+            $to_low,
+            "], ",
+            $low,
+            "\nadcx ",
+            $high,
+            ", ",
+            $high,
+            "\nadox ",
+            $high,
+            ", rax\nmov [rdi + ",
+            $to_high,
+            "], ",
+            $high,
+            "\n",
+        )
+    };
+}
+
+/// `out <- x^2` for four limbs: the six products of different limbs, in r9, r10, r11, rcx, rbx and r8 from
+/// limb 1 on, are doubled while the squares of limbs are added.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn square_4(out: *mut u64, x: *const u64) {
+    naked_asm!(concat!(
+        "push rbx\n",
+        "mov rdx, [rsi]\n",
+        "mulx r10, r9, [rsi + 8]\n",
+        "mulx r11, rax, [rsi + 16]\nadd r10, rax\n",
+        "mulx rcx, rax, [rsi + 24]\nadc r11, rax\nadc rcx, 0\n",
+        // This clears both carry flags.
+        "mov rdx, [rsi + 8]\nxor ebx, ebx\n",
+        "mulx r8, rax, [rsi + 16]\nadcx r11, rax\nadox rcx, r8\n",
+        "mulx r8, rax, [rsi + 24]\nadcx rcx, rax\nadox rbx, r8\n",
+        "mov rdx, [rsi + 16]\n",
+        "mulx r8, rax, [rsi + 24]\nadcx rbx, rax\n",
+        "mov eax, 0\nadox r8, rax\nadcx r8, rax\n",
+        // Both flags are clear: no sum above overflows.
+        "mov rdx, [rsi]\nmulx rdx, rax, rdx\nmov [rdi], rax\n",
+        "adcx r9, r9\nadox r9, rdx\nmov [rdi + 8], r9\n",
+        square_two!("8", "r10" "16", "r11" "24"),
+        square_two!("16", "rcx" "32", "rbx" "40"),
+        "mov r9d, 0\n",
+        square_two!("24", "r8" "48", "r9" "56"),
+        "pop rbx\nret",
     ))
 }
 

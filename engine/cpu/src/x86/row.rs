@@ -15,6 +15,7 @@ impl Scalar for Adx {
     const KARATSUBA_SQUARE: usize = 80;
     const LONG_BLOCKS: usize = 36;
 
+    #[inline(always)]
     fn multiply(self, x: &[u64], y: &[u64], out: &mut [u64]) {
         if x.len().min(y.len()) < limbs::LEAST {
             return Portable.multiply(x, y, out);
@@ -22,11 +23,13 @@ impl Scalar for Adx {
         limbs::multiply(self, x, y, out);
     }
 
+    #[inline(always)]
     fn square(self, x: &[u64], out: &mut [u64]) {
         match x.len() {
             0..limbs::LEAST => Portable.square(x, out),
+            4 => limbs::square_4(self, x, out),
             // A product of up to eight limbs has no loops, and is faster.
-            limbs::LEAST..=8 => limbs::multiply(self, x, x, out),
+            5..=8 => limbs::multiply(self, x, x, out),
             9.. => limbs::square(self, x, out),
         }
     }
