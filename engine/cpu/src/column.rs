@@ -30,7 +30,7 @@ impl Cpu {
         let &ColumnProducts { group, modulus, .. } = products;
         let groups = products.count();
         // A few long groups would leave lanes and threads without work.
-        let fills_lanes = groups >= self.lanes() * self.threads() || group <= LEAST_FACTORS;
+        let fills_lanes = groups >= path.lanes() * self.threads() || group <= LEAST_FACTORS;
         if fills_lanes {
             return self.products_of_groups(path, column, group, modulus);
         }
@@ -45,7 +45,7 @@ impl Cpu {
     /// The product of a column by lanes that each multiply a part of it.
     fn product(&self, path: CpuPath, column: BatchView<'_>, modulus: &Modulus) -> Result<Batch, Error> {
         // Some parts for each lane of each thread, so that threads that are late leave parts to others.
-        let parts = 4 * self.lanes() * self.threads();
+        let parts = 4 * path.lanes() * self.threads();
         let part = |factors: usize| factors.div_ceil(parts).max(LEAST_FACTORS);
         let mut products = self.products_of_groups(path, column, part(column.len()), modulus)?;
         while products.len() > 1 {

@@ -36,7 +36,7 @@ const fn fit(path: CpuPath) -> Fit {
         CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7, ..scalar },
         #[cfg(target_arch = "x86_64")]
         CpuPath::WideAvx2(_) => {
-            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.4, convert: 12.0 }
+            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.4, convert: 20.0 }
         }
         #[cfg(target_arch = "x86_64")]
         CpuPath::WideAvx512(_) => {
@@ -118,7 +118,7 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
         }
         Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
-        Method::Division(limbs) => one_by_one(products(request) * product(limbs.into(), request.bits)),
+        Method::Division(limbs) => one_by_one(RECIPROCAL + DIVISION * product(limbs.into(), request.bits)),
         Method::DivisionSteps => one_by_one(division_steps(request.bits)),
         Method::HalfGcd(multiplier) => one_by_one(half_gcd(&multiplier, request.bits)),
     };
@@ -127,6 +127,12 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
 
 /// Montgomery products that a product and a division by a reciprocal cost.
 const DIVIDED: f64 = 1.1;
+
+/// Montgomery products that a product and a division cost in scalar code.
+const DIVISION: f64 = 1.8;
+
+/// Cycles for the reciprocal of the leading limbs of a divisor, in scalar code.
+const RECIPROCAL: f64 = 150.0;
 
 /// Groups of lanes that one thread takes at a time: single products are too short to be handed out one group
 /// at a time.
@@ -147,8 +153,10 @@ fn full_product(limbs: Limbs, bits: usize) -> f64 {
 /// Cycles to move the factors and the product of an item into lanes and out of them, where that is a good
 /// part of the work.
 fn conversion(path: CpuPath, request: &Request) -> f64 {
+    let limbs = request.bits.div_ceil(64) as f64;
     match request.op {
-        Op::Mul | Op::Square => 4.0 * request.bits.div_ceil(64) as f64 * fit(path).convert,
+        Op::Mul | Op::Square => 4.0 * limbs * fit(path).convert,
+        Op::MulMod | Op::SquareMod => 3.0 * limbs * fit(path).convert,
         _ => 0.0,
     }
 }

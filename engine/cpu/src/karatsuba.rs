@@ -14,6 +14,7 @@ pub(crate) fn product<S: Scalar>(scalar: S, x: &[u64], y: &[u64], out: &mut [u64
 }
 
 /// `out <- x y` like [`product`], with working memory that grows on demand.
+#[inline(always)]
 pub(crate) fn multiply<S: Scalar>(scalar: S, x: &[u64], y: &[u64], out: &mut [u64], scratch: &mut Rows) {
     if x.len() == y.len() && x.len() >= S::KARATSUBA {
         multiply_halves(scalar, x, y, out, reserved(scratch, scratch_limbs(x.len(), S::KARATSUBA)));
@@ -23,6 +24,7 @@ pub(crate) fn multiply<S: Scalar>(scalar: S, x: &[u64], y: &[u64], out: &mut [u6
 }
 
 /// `out <- x^2`, with working memory that grows on demand. `out` is twice as long as x.
+#[inline(always)]
 pub(crate) fn square<S: Scalar>(scalar: S, x: &[u64], out: &mut [u64], scratch: &mut Rows) {
     if x.len() >= S::KARATSUBA_SQUARE {
         square_halves(scalar, x, out, reserved(scratch, scratch_limbs(x.len(), S::KARATSUBA_SQUARE)));
