@@ -5,7 +5,6 @@
 use super::table::{Line, load, store, transpose_lines};
 use crate::lanes::{Bits, limb_words};
 use std::arch::x86_64::*;
-use std::hint::black_box;
 
 const LANES: usize = 8;
 const WIDTH: usize = 52;
@@ -14,16 +13,6 @@ const MASK: u64 = (1 << WIDTH) - 1;
 /// Digits of a block. Their bits fill [`BLOCK_LIMBS`] limbs, so that all blocks have the same shifts.
 const BLOCK_DIGITS: usize = 16;
 const BLOCK_LIMBS: usize = BLOCK_DIGITS * WIDTH / 64;
-
-/// Words of the stack that a conversion may use for lines that do not fit in registers. With little
-/// optimisation all lines pass through it.
-const FRAME: usize = if cfg!(debug_assertions) { 1024 } else { 64 };
-
-/// Overwrites the part of the stack that a function called before this one, from the same place, has used.
-#[inline(never)]
-fn clear_stack() {
-    black_box(&mut [0u64; FRAME]);
-}
 
 /// Repeats a block with the constant `$i` for each of these places, so that shifts have constant counts.
 macro_rules! each {
@@ -35,17 +24,9 @@ macro_rules! each {
     };
 }
 
-/// Extracts some bits of one number per lane as digits, as [`crate::lanes::split`] does. Nothing of the numbers
-/// stays on the stack.
+/// Extracts some bits of one number per lane as digits, as [`crate::lanes::split`] does.
 #[target_feature(enable = "avx512f")]
 pub(super) fn split(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
-    split_lines(numbers, bits, limbs, rows);
-    clear_stack();
-}
-
-#[inline(never)]
-#[target_feature(enable = "avx512f")]
-fn split_lines(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
     let (first, count) = bits.limbs(numbers[0].len());
     let limbs = &mut limbs[..limb_words(LANES, count)];
     transpose_limbs(numbers, first, count, limbs);
@@ -146,17 +127,9 @@ fn line(words: &[u64], index: usize) -> Line {
     }
 }
 
-/// Converts digits below 2^52 to numbers of `stride` limbs, as [`crate::lanes::join`] does. Nothing of the
-/// numbers stays on the stack.
+/// Converts digits below 2^52 to numbers of `stride` limbs, as [`crate::lanes::join`] does.
 #[target_feature(enable = "avx512f")]
 pub(super) fn join(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
-    join_lines(rows, limbs, numbers, stride);
-    clear_stack();
-}
-
-#[inline(never)]
-#[target_feature(enable = "avx512f")]
-fn join_lines(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
     // Answers may be declared wider than the operands that `limbs` has room for.
     let used = stride.min(limbs.len() / LANES);
     let limbs = &mut limbs[..used * LANES];
