@@ -1,5 +1,5 @@
-//! Keys with which OpenSSL's default provider computes: those with more than two primes, and numbers that do not
-//! belong together.
+//! Keys with which OpenSSL's default provider computes: those with more than two primes, and numbers that do
+//! not belong together.
 //!
 //! The provider makes and checks the paddings of signatures, as for other keys, and OpenSSL raises numbers to
 //! the private exponent. Paddings of encryption are taken off by OpenSSL.

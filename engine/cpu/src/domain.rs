@@ -6,7 +6,7 @@
 use crate::kernel::{Dividend, Kernel, RECIPROCAL};
 use crate::lanes::{self, Bits};
 use crate::power_of_two as two;
-use crate::rows::Rows;
+use crate::rows::{CleanStack, Rows, clear_stack};
 use modmill_core::{Modulus, limbs, radix};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -59,6 +59,7 @@ pub(crate) struct Workspace {
     division: Rows,
     /// A number of twice as many digits, and the limbs that it comes from, made by the first one.
     wide: [Rows; 2],
+    _stack: CleanStack,
 }
 
 impl Workspace {
@@ -76,6 +77,7 @@ impl Workspace {
             limbs: Rows::zeros(Domain::<K>::limb_words(digits)),
             division: Rows::default(),
             wide: [Rows::default(), Rows::default()],
+            _stack: CleanStack,
         }
     }
 }
@@ -96,6 +98,7 @@ impl<K: Kernel> Domain<K> {
         let mut limbs = Rows::zeros(Self::limb_words(digits));
         let (mut modulus, mut twice) = (rows(), rows());
         K::split(token, moduli, Bits::below(bits), &mut limbs, &mut modulus);
+        clear_stack();
         let overflow = lanes::double::<K>(&modulus, &mut twice);
         // Without room above N, 2N may not fit in R. Every value below R is then below 2N, so nothing is
         // subtracted.

@@ -12,7 +12,7 @@ use crate::out_of_memory;
 use crate::path::CpuPath;
 use crate::path::with_kernel;
 use crate::planning::Recipe;
-use crate::rows::Rows;
+use crate::rows::{CleanStack, Rows};
 use crate::run::wrong;
 use crate::scalar::Scalar;
 use modmill_core::{Backend, Batch, Error, Family, Op, Operand, Plan, Product, radix};
@@ -102,8 +102,8 @@ impl Cpu {
         let mut answers = Batch::try_zeros(a.bits() + b.bits(), count)?;
         let stride = answers.stride();
         let rows = |bits: usize| Rows::zeros(radix::digits_for(bits, K::WIDTH) * K::LANES);
-        let group = |work: &mut (Rows, Rows, Rows, Rows), index: usize, out: &mut [u64]| {
-            let (x, y, product, limbs) = work;
+        let group = |work: &mut (Rows, Rows, Rows, Rows, CleanStack), index: usize, out: &mut [u64]| {
+            let (x, y, product, limbs, _) = work;
             for (operand, rows) in [(a, &mut *x), (b, &mut *y)] {
                 let item = |lane: usize| operand.get((index * K::LANES + lane).min(count - 1));
                 let numbers: [&[u64]; MAX_LANES] = std::array::from_fn(item);
@@ -115,7 +115,7 @@ impl Cpu {
         let workspace = || {
             let (x, y) = (rows(a.bits()), rows(b.bits()));
             let product = Rows::zeros(x.len() + y.len());
-            (x, y, product, Rows::zeros(lanes::limb_words(K::LANES, stride)))
+            (x, y, product, Rows::zeros(lanes::limb_words(K::LANES, stride)), CleanStack)
         };
         let groups = grain(Op::Mul, product.longest_factor_bits());
         self.each_chunk(answers.as_limbs_mut(), (K::LANES * stride, groups), &workspace, &group);

@@ -49,6 +49,29 @@ impl DerefMut for Rows {
     }
 }
 
+/// Words of the stack that [`clear_stack`] clears. The frames between a group of items and the conversion of
+/// its limbs are shorter.
+const STACK_WORDS: usize = 1024;
+
+/// Clears the stack below the caller. Functions that convert limbs to digits leave limbs there, in vectors
+/// for which the compiler had no register. A structure with a part that is not set, such as an empty
+/// `Option`, would even take them along to the heap.
+#[inline(never)]
+pub(crate) fn clear_stack() {
+    let mut words = [0u64; STACK_WORDS];
+    std::hint::black_box(&mut words);
+}
+
+/// Clears the stack when it is dropped, with the working memory of a thread that it belongs to.
+#[derive(Default)]
+pub(crate) struct CleanStack;
+
+impl Drop for CleanStack {
+    fn drop(&mut self) {
+        clear_stack();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
+use crate::rows::clear_stack;
 use crate::scalar::Scalar;
 use crate::{out_of_memory, pow, rns};
 use modmill_core::window::MAX_WINDOW;
@@ -187,10 +188,13 @@ impl Cpu {
             let domain = match (&shared, job.moduli) {
                 (Some(domain), _) => domain.clone(),
                 (None, Moduli::Prepared(moduli)) => {
+                    // A domain is made on the stack, where the group before left limbs.
+                    clear_stack();
                     let moduli: Vec<&Modulus> = items.iter().map(|item| moduli[item]).collect();
                     Domain::prepared(token, job.bits, &moduli)
                 }
                 (None, Moduli::Each(_) | Moduli::Shared(_) | Moduli::Resident(_)) => {
+                    clear_stack();
                     let moduli: Vec<&[u64]> = items.iter().map(|item| job.moduli.get(item)).collect();
                     Arc::new(Domain::new(token, job.bits, &moduli))
                 }

@@ -14,17 +14,17 @@ use zeroize::Zeroizing;
 
 /// The backends of an engine.
 pub(crate) struct Backends {
-    pub(crate) cpu: Cpu,
-    pub(crate) cuda: Option<Cuda>,
+    pub(crate) cpu: Arc<Cpu>,
+    pub(crate) cuda: Option<Arc<Cuda>>,
     /// Whether GPUs compute everything they have kernels for, not only what they finish first.
     always_cuda: bool,
     /// Whether the CPU finishes what a device could not.
     has_fallback: bool,
-    faults: Mutex<Vec<String>>,
+    faults: Arc<Mutex<Vec<String>>>,
     /// Nanoseconds that kernels of GPUs have computed so far.
-    kernel_nanoseconds: AtomicU64,
+    kernel_nanoseconds: Arc<AtomicU64>,
     /// Small calls under way.
-    pub(crate) small: SmallCalls,
+    pub(crate) small: Arc<SmallCalls>,
 }
 
 impl Backends {
@@ -71,16 +71,42 @@ impl Backends {
             cpu = cpu.recorded_by(recorder.clone());
             cuda = cuda.map(|cuda| cuda.recorded_by(recorder));
         }
-        let (kernel_nanoseconds, small) = (AtomicU64::new(0), SmallCalls::default());
+        let (kernel_nanoseconds, small) = Default::default();
         Ok(Self {
-            cpu,
-            cuda,
+            cpu: Arc::new(cpu),
+            cuda: cuda.map(Arc::new),
             always_cuda,
             has_fallback,
-            faults: Mutex::new(faults),
+            faults: Arc::new(Mutex::new(faults)),
             kernel_nanoseconds,
             small,
         })
+    }
+
+    /// These backends, without the GPUs or with GPUs wherever they have kernels.
+    pub(crate) fn limited_to(&self, backend: Backend) -> Result<Self, Error> {
+        let cuda = match (backend, &self.cuda) {
+            (Backend::Cpu, _) => None,
+            (Backend::Cuda, Some(cuda)) => Some(Arc::clone(cuda)),
+            (Backend::Cuda, None) => return Err(Error::Unavailable("the engine has no GPU".to_owned())),
+        };
+        Ok(Self {
+            cpu: Arc::clone(&self.cpu),
+            cuda,
+            always_cuda: backend == Backend::Cuda,
+            has_fallback: self.has_fallback,
+            faults: Arc::clone(&self.faults),
+            kernel_nanoseconds: Arc::clone(&self.kernel_nanoseconds),
+            small: Arc::clone(&self.small),
+        })
+    }
+
+    /// The backend that computes whatever it can, if one was asked for or there is no other.
+    pub(crate) fn only(&self) -> Option<Backend> {
+        match &self.cuda {
+            None => Some(Backend::Cpu),
+            Some(_) => self.always_cuda.then_some(Backend::Cuda),
+        }
     }
 
     /// Every path that may be chosen.
@@ -90,7 +116,7 @@ impl Backends {
             isa: Some(path.isa()),
             family: path.family(),
         });
-        let gpu = self.cuda.iter().flat_map(Cuda::families);
+        let gpu = self.cuda.iter().flat_map(|cuda| cuda.families());
         let gpu = gpu.map(|family| Path { backend: Backend::Cuda, isa: None, family });
         if self.always_cuda { gpu.collect() } else { cpu.chain(gpu).collect() }
     }
@@ -223,7 +249,7 @@ impl Backends {
     /// The GPUs with their plan of a request, if they are chosen for it.
     pub(crate) fn gpus_for(&self, request: &Request) -> Option<(&Cuda, Plan)> {
         let plan = self.choose(request).filter(|plan| plan.backend() == Backend::Cuda)?;
-        Some((self.cuda.as_ref()?, plan))
+        Some((self.cuda.as_deref()?, plan))
     }
 
     /// Answers that the host computed, on the device with this index, or on any.

@@ -165,7 +165,7 @@ impl Engine {
     /// The GPUs, if it uses any.
     #[must_use]
     pub fn cuda(&self) -> Option<&Cuda> {
-        self.backends().cuda.as_ref()
+        self.backends().cuda.as_deref()
     }
 
     /// The faults of devices that cost no answer, in order: why no GPU is used, and what
@@ -206,6 +206,27 @@ impl Engine {
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.backends().cpu.install(work)
     }
+}
+
+/// An engine with the threads and devices of another, on one backend: without GPUs, or with GPUs for everything
+/// that they have kernels for. An error if there is no GPU.
+///
+/// ```
+/// use modmill::{Backend, Engine, limited_to, only_backend};
+///
+/// let engine = Engine::new()?;
+/// assert_eq!(only_backend(&limited_to(&engine, Backend::Cpu)?), Some(Backend::Cpu));
+/// # Ok::<(), modmill::Error>(())
+/// ```
+pub fn limited_to(engine: &Engine, backend: modmill_core::Backend) -> Result<Engine, Error> {
+    let backends = Arc::new(engine.backends().limited_to(backend)?);
+    Ok(Engine { place: Host { backends, watch: engine.place.watch.clone() } })
+}
+
+/// The backend that computes whatever it can, if one was asked for or an engine has no other.
+#[must_use]
+pub fn only_backend(engine: &Engine) -> Option<modmill_core::Backend> {
+    engine.backends().only()
 }
 
 /// Seconds that kernels of GPUs have computed for an engine so far.

@@ -66,7 +66,7 @@ mod watched;
 use modmill_cuda as gpu;
 
 pub use config::EngineBuilder;
-pub use engine::{Engine, Host, kernel_seconds};
+pub use engine::{Engine, Host, kernel_seconds, limited_to, only_backend};
 pub use fixed_base::FixedBase;
 pub use gcd::Xgcd;
 pub use modmill_core::matrix::{

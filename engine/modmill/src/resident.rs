@@ -122,7 +122,7 @@ impl Engine<Device<'_>> {
                 && cuda.holds(views[0])
         };
         if let Some(cuda) =
-            self.place.home.backends().cuda.as_ref().filter(|cuda| !views.is_empty() && is_whole(cuda))
+            self.place.home.backends().cuda.as_deref().filter(|cuda| !views.is_empty() && is_whole(cuda))
         {
             return cuda.join(&views).map_err(Error::from);
         }

@@ -48,8 +48,8 @@ mod tests;
 /// The length of the random exponents that join a column for its check, in bits.
 const CHECK_BITS: usize = 64;
 
-/// Parts of a column that a GPU has under way at the same time, and all parts. Powers take most of the time of
-/// a decryption, so that two parts at a time keep a GPU busy; measured.
+/// Parts of a column that a GPU has under way at the same time, and all parts. Powers take most of the time
+/// of a decryption, so that two parts at a time keep a GPU busy; measured.
 const LANES: usize = 2;
 const PARTS: usize = 4;
 

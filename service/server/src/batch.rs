@@ -73,8 +73,7 @@ impl Batcher {
         metrics: Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let settings = BatchSettings { workers: settings.workers.max(1), ..settings };
-        let gpu_workers = if engine.cuda().is_some() { settings.gpu_workers } else { 0 };
-        let (workers, cpu) = (settings.workers, one_thread()?);
+        let (workers, gpu_workers, cpu) = (settings.workers, settings.gpu_workers, one_thread()?);
         let shared = Arc::new(Shared::new(settings, engine, cpu, audit, metrics));
         let batcher = Self { shared: Arc::clone(&shared), workers: Mutex::default() };
         for number in 0..workers {
@@ -84,9 +83,11 @@ impl Batcher {
                 engine.install(|| shared.serve_cpu(&engine));
             })?;
         }
-        for number in 0..gpu_workers {
+        for number in (0..gpu_workers).filter(|_| shared.gpu.is_some()) {
             let shared = Arc::clone(&shared);
-            batcher.spawn(format!("modmill-batch-gpu-{number}"), move || shared.serve_gpu())?;
+            batcher.spawn(format!("modmill-batch-gpu-{number}"), move || {
+                shared.gpu.iter().for_each(|engine| shared.serve_gpu(engine));
+            })?;
         }
         Ok(batcher)
     }

@@ -35,6 +35,30 @@ struct Queue {
     items: usize,
     /// The turn in which the queue was last served.
     served: u64,
+    /// How fast items come.
+    arrivals: Arrivals,
+    /// Whether the items are left to the GPU.
+    is_for_gpu: bool,
+}
+
+/// The time over which arrivals are averaged.
+const AVERAGED: f64 = 0.05;
+
+/// How fast items come: an average that forgets what is older than some [`AVERAGED`] seconds.
+#[derive(Default)]
+struct Arrivals {
+    rate: f64,
+    last: Option<Instant>,
+}
+
+impl Arrivals {
+    /// Counts items that come now, and returns how many come in a second.
+    fn add(&mut self, items: usize, now: Instant) -> f64 {
+        let passed = self.last.map_or(f64::INFINITY, |last| (now - last).as_secs_f64());
+        self.last = Some(now);
+        self.rate = self.rate * (-passed / AVERAGED).exp() + items as f64 / AVERAGED;
+        self.rate
+    }
 }
 
 /// The operations that leave a queue together.
@@ -58,6 +82,8 @@ pub(super) struct Queues {
     pub(super) is_draining: bool,
     /// Workers of the CPU that wait for work.
     pub(super) idle: usize,
+    /// Workers of the GPU that wait for work.
+    pub(super) idle_gpu: usize,
 }
 
 impl Queues {
@@ -92,6 +118,27 @@ impl Queues {
         self.seconds += charge;
         self.calls += 1;
         Ok(())
+    }
+
+    /// Counts items of a class that have come, and says whether the GPU takes the class from now on, by
+    /// `is_for_gpu` of the items in a second and of who took it so far. The second answer is whether that
+    /// changed.
+    pub(super) fn arrived(
+        &mut self,
+        class: Class,
+        items: usize,
+        now: Instant,
+        is_for_gpu: impl FnOnce(f64, bool) -> bool,
+    ) -> (bool, bool) {
+        let queue = self.classes.entry(class).or_default();
+        let before = queue.is_for_gpu;
+        queue.is_for_gpu = is_for_gpu(queue.arrivals.add(items, now), before);
+        (queue.is_for_gpu, queue.is_for_gpu != before)
+    }
+
+    /// Whether the items of a class are left to the GPU. The last ones of a service that ends are not.
+    pub(super) fn is_for_gpu(&self, class: Class) -> bool {
+        !self.is_draining && self.classes.get(&class).is_some_and(|queue| queue.is_for_gpu)
     }
 
     /// The class that has waited longest for a worker, of those with at least `least(class)` items.

@@ -238,3 +238,21 @@ async fn a_gpu_that_fails_costs_no_answer() {
         assert!(text.contains(r#"modmill_backend_items_total{backend="gpu""#), "{text}");
     }
 }
+
+/// An engine on GPUs alone has them compute every batch, however small. Batches by themselves begin and end, so
+/// that none waits for a worker that does not come.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_goes_to_the_gpu_that_was_asked_for() {
+    let Some(engine) = modmill_testing::emulated::engine(Faults::default()) else { return };
+    let metrics = Arc::new(Metrics::default());
+    let engine = Arc::new(engine.build().unwrap());
+    let batcher = Batcher::start(engine, BatchSettings::default(), None, Arc::clone(&metrics)).unwrap();
+    for number in 0..3 {
+        let message = format!("message {number}");
+        let answer = batcher.private(origin("a"), Arc::clone(&KEYS[0]), sign(&message)).await.unwrap();
+        assert_eq!(*answer, expected(&KEYS[0], &message));
+    }
+    let text = metrics.text();
+    assert!(text.contains(r#"modmill_backend_items_total{backend="gpu",kind="private"} 3"#), "{text}");
+    batcher.drain().await;
+}

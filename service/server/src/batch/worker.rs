@@ -8,10 +8,13 @@ use super::settings::BatchSettings;
 use super::task::Refused;
 use crate::audit::{Audit, Entry};
 use crate::metrics::{BackendName, Metrics};
-use modmill::Engine;
+use modmill::{Backend, Engine, limited_to, only_backend};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// The part of the CPU's cores that a class of operations may keep busy where there is a GPU.
+const CORES_OF_MUCH: f64 = 0.125;
 
 /// How long a GPU that failed is given nothing.
 const GPU_REST: Duration = Duration::from_secs(10);
@@ -29,8 +32,11 @@ pub(super) struct Shared {
     pub(super) estimates: Estimates,
     pub(super) audit: Option<Arc<Audit>>,
     pub(super) metrics: Arc<Metrics>,
-    /// The engine of callers and of the workers of the GPU.
+    /// The engine of callers.
     pub(super) engine: Arc<Engine>,
+    /// The engine of the workers of the GPU, if there is one. Everything that GPUs have kernels for is computed
+    /// there.
+    pub(super) gpu: Option<Engine>,
     /// An engine of the CPU with one thread, as each worker has one: for plans, and for what a GPU could not
     /// compute.
     pub(super) cpu: Engine,
@@ -47,7 +53,8 @@ impl Shared {
         let estimates = Estimates::new(settings.workers, settings.gpu_batch.as_secs_f64());
         let (queues, for_cpu, for_gpu) = Default::default();
         let gpu_failed = Mutex::default();
-        Self { settings, queues, for_cpu, for_gpu, gpu_failed, estimates, audit, metrics, engine, cpu }
+        let gpu = limited_to(&engine, Backend::Cuda).ok().filter(|_| settings.gpu_workers > 0);
+        Self { settings, queues, for_cpu, for_gpu, gpu_failed, estimates, audit, metrics, engine, gpu, cpu }
     }
 
     /// Hands a call to the workers.
@@ -59,29 +66,42 @@ impl Shared {
             return Err(Refused::Failed(UNAUDITED.to_owned()));
         }
         let class = call.work.class();
-        let gpu = self.engine.cuda().map(|_| &*self.engine);
-        let estimate = self.estimates.of(class, &self.cpu, gpu);
+        let estimate = self.estimates.of(class, &self.cpu, self.gpu.as_ref());
         let room = self.settings.room();
         let seconds = estimate.seconds(call.work.len(), self.settings.workers);
         // A call of many items is computed in pieces, in turns with those of others, so that it does not fill
         // the room alone.
         let charge = seconds.min(room.seconds / 4.0).max(1e-6);
         let mut queues = self.queues();
+        let items = call.work.len();
         queues.push(class, call, charge, room)?;
+        let (is_for_gpu, is_changed) = queues.arrived(class, items, Instant::now(), |rate, is_for_gpu| {
+            estimate.gpu.is_some()
+                && self.gpu_rests().is_none()
+                && self.leaves_to_gpu(rate * estimate.item_seconds, is_for_gpu)
+        });
         let waiting = queues.items(class);
-        let idle = queues.idle;
+        let (idle, idle_gpu) = (queues.idle, queues.idle_gpu);
         drop(queues);
-        if idle > 0 {
-            if waiting > estimate.group {
+        if idle > 0 && !is_for_gpu {
+            if waiting > estimate.group || is_changed {
                 self.for_cpu.notify_all();
             } else {
                 self.for_cpu.notify_one();
             }
         }
-        if estimate.gpu.is_some_and(|gpu| waiting >= gpu.least) {
+        if idle_gpu > 0 && (is_for_gpu || estimate.gpu.is_some_and(|gpu| waiting >= gpu.least)) {
             self.for_gpu.notify_one();
         }
         Ok(())
+    }
+
+    /// Whether a class whose operations would keep `busy` cores of the CPU busy is left to the GPU: the cores
+    /// are needed for the requests themselves. A class of which little comes has the CPU's shorter latency.
+    fn leaves_to_gpu(&self, busy: f64, is_for_gpu: bool) -> bool {
+        // A class goes back when half of that comes, so that it does not go to and fro.
+        let part = if is_for_gpu { CORES_OF_MUCH / 2.0 } else { CORES_OF_MUCH };
+        only_backend(&self.engine) == Some(Backend::Cuda) || busy >= part * self.settings.workers as f64
     }
 
     /// Takes no more work. Workers end when nothing waits.
@@ -108,16 +128,16 @@ impl Shared {
     }
 
     /// Work of a thread of the GPU, until the service ends.
-    pub(super) fn serve_gpu(&self) {
+    pub(super) fn serve_gpu(&self, engine: &Engine) {
         while let Some((class, taken)) = self.next_for_gpu() {
-            self.serve(BackendName::Gpu, &self.engine, class, taken);
+            self.serve(BackendName::Gpu, engine, class, taken);
         }
     }
 
     fn next_for_cpu(&self) -> Option<(Class, Taken)> {
         let mut queues = self.queues();
         loop {
-            if let Some(class) = queues.next_class(|_| 1) {
+            if let Some(class) = self.next_class_for_cpu(&queues) {
                 let waiting = queues.items(class);
                 let (most, group) = match self.estimates.get(class) {
                     Some(estimate) => {
@@ -128,7 +148,7 @@ impl Shared {
                 };
                 let limit = self.settings.most_items;
                 let taken = queues.take(class, most.min(limit), group.min(limit), Instant::now());
-                if queues.idle > 0 && queues.next_class(|_| 1).is_some() {
+                if queues.idle > 0 && self.next_class_for_cpu(&queues).is_some() {
                     self.for_cpu.notify_one();
                 }
                 return Some((class, taken));
@@ -142,6 +162,12 @@ impl Shared {
         }
     }
 
+    /// The class that has waited longest, of those that are not left to a GPU.
+    fn next_class_for_cpu(&self, queues: &Queues) -> Option<Class> {
+        let is_gpu_there = self.gpu_rests().is_none();
+        queues.next_class(|class| if is_gpu_there && queues.is_for_gpu(class) { usize::MAX } else { 1 })
+    }
+
     fn next_for_gpu(&self) -> Option<(Class, Taken)> {
         let gpu_of = |class| self.estimates.get(class).and_then(|estimate| estimate.gpu);
         let mut queues = self.queues();
@@ -153,7 +179,11 @@ impl Shared {
                 self.for_gpu.wait_for(&mut queues, left);
                 continue;
             }
-            let class = queues.next_class(|class| gpu_of(class).map_or(usize::MAX, |gpu| gpu.least));
+            let class = queues.next_class(|class| match gpu_of(class) {
+                Some(_) if queues.is_for_gpu(class) => 1,
+                Some(gpu) => gpu.least,
+                None => usize::MAX,
+            });
             if let Some(class) = class
                 && let Some(gpu) = gpu_of(class)
             {
@@ -163,7 +193,9 @@ impl Shared {
             if queues.is_draining {
                 return None;
             }
+            queues.idle_gpu += 1;
             self.for_gpu.wait(&mut queues);
+            queues.idle_gpu -= 1;
         }
     }
 
@@ -201,6 +233,7 @@ impl Shared {
     /// Gives the GPU nothing for a while: the CPU serves meanwhile.
     fn rest_gpu(&self) {
         *self.gpu_failed.lock() = Some(Instant::now());
+        self.for_cpu.notify_all();
     }
 
     /// How long the GPU is given nothing yet.

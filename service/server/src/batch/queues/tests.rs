@@ -41,6 +41,34 @@ fn names(taken: &Taken) -> Vec<(&str, usize)> {
 }
 
 #[test]
+fn arrivals_are_averaged_and_forgotten() {
+    let (mut arrivals, start) = (Arrivals::default(), Instant::now());
+    let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+    // Ten items in each millisecond.
+    let rates: Vec<f64> = (0..500).map(|time| arrivals.add(10, at(time))).collect();
+    assert!(rates[0] < 300.0 && (9_500.0..10_500.0).contains(&rates[499]), "{} {}", rates[0], rates[499]);
+    assert!(arrivals.add(1, at(1500)) < 25.0, "what came a second ago does not count");
+}
+
+#[test]
+fn a_class_is_left_to_the_gpu_while_much_comes() {
+    let (mut queues, start) = (Queues::default(), Instant::now());
+    let is_for_gpu = |rate: f64, before: bool| rate >= if before { 500.0 } else { 1000.0 };
+    let (call, _receiver) = call("a", 3, later());
+    queues.push(CLASS, call, 0.1, ROOM).unwrap();
+    assert_eq!(queues.arrived(CLASS, 3, start, is_for_gpu), (false, false));
+    assert_eq!(queues.arrived(CLASS, 100, start, is_for_gpu), (true, true));
+    assert!(queues.is_for_gpu(CLASS));
+    // Less comes, but more than a half of much.
+    let soon = start + Duration::from_millis(40);
+    assert_eq!(queues.arrived(CLASS, 1, soon, is_for_gpu), (true, false));
+    assert_eq!(queues.arrived(CLASS, 1, soon + Duration::from_secs(1), is_for_gpu), (false, true));
+    assert_eq!(queues.arrived(CLASS, 100, soon + Duration::from_secs(1), is_for_gpu), (true, true));
+    queues.is_draining = true;
+    assert!(!queues.is_for_gpu(CLASS), "all workers answer the last ones");
+}
+
+#[test]
 fn principals_are_served_in_turns() {
     let mut queues = Queues::default();
     let mut receivers = Vec::new();
