@@ -216,6 +216,7 @@ impl<'a> BatchView<'a> {
     /// # Panics
     /// If there is no such item, as indexing does.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> &'a [u64] {
         let stride = self.bits.div_ceil(64);
         &self.limbs[index * stride..][..stride]

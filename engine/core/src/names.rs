@@ -164,6 +164,8 @@ named! {
     Isa, "CPU path" {
         /// Plain Rust, any architecture.
         Portable = "portable",
+        /// Scalar code for x86-64 with BMI2 and ADX; AVX2 reads tables.
+        X86 = "x86",
         /// AVX2 and FMA.
         Avx2 = "avx2",
         /// AVX-512F, and IFMA where the processor has it.
@@ -200,6 +202,6 @@ mod tests {
             assert_eq!(family.name().to_uppercase().parse::<Family>(), Ok(family));
         }
         let error = "turbo".parse::<Isa>().unwrap_err();
-        assert_eq!(error, "unknown CPU path \"turbo\"; known: portable, avx2, avx512");
+        assert_eq!(error, "unknown CPU path \"turbo\"; known: portable, x86, avx2, avx512");
     }
 }

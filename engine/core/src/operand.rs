@@ -85,6 +85,7 @@ impl<'a> Operand<'a> {
     /// # Panics
     /// If the numbers are on a device: they have to be downloaded first.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> &'a [u64] {
         match self {
             Self::Resident(_) | Self::SharedResident(_) => panic!("the numbers are on a device"),
@@ -187,6 +188,7 @@ impl<'a> Moduli<'a> {
 
     /// The modulus of item `index`.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> &'a [u64] {
         match self {
             Self::Each(view) => view.get(index),

@@ -24,6 +24,8 @@ pub struct Request {
     pub count: usize,
     /// Declared width of the longest base or factor, in bits.
     pub factor_bits: usize,
+    /// Declared width of the second factor, in bits. A product with one bit is a remainder.
+    pub second_bits: usize,
     /// The exponents of a power.
     pub exponents: Exponents,
     /// How the moduli are given.
@@ -105,6 +107,7 @@ impl Request {
             shortest_bits: bits,
             count,
             factor_bits: bits,
+            second_bits: bits,
             exponents: if op.is_power() { Exponents::Each { bits } } else { Exponents::None },
             moduli: if op.is_modular() { ModuliForm::Each } else { ModuliForm::None },
             secrecy: secrecy(op),
@@ -124,6 +127,7 @@ impl Request {
         Self {
             shortest_bits: job.shortest_bits,
             factor_bits: job.a.bits().max(second),
+            second_bits: second,
             exponents: Exponents::of(op, job),
             operands: Location::of([Some(job.a), has_second.then_some(job.b)]),
             moduli: match job.moduli {

@@ -41,7 +41,11 @@ impl Cpu {
         let wanted = |path: &CpuPath| {
             isas.contains(&path.isa()) && settings.family.is_none_or(|family| path.family() == family)
         };
-        let mut paths: Vec<CpuPath> = here.into_iter().filter(wanted).collect();
+        let limited = |path: CpuPath| match path {
+            CpuPath::Fft(multiplier) => CpuPath::Fft(multiplier.within(limit)),
+            path => path,
+        };
+        let mut paths: Vec<CpuPath> = here.into_iter().filter(wanted).map(limited).collect();
         // Several instruction sets may have the family: if one of them was asked for, the others are left
         // out.
         let exact =

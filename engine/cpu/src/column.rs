@@ -9,7 +9,7 @@ use crate::planning::Recipe;
 use crate::pow::pow_shared_vartime;
 use crate::rows::Rows;
 use crate::run::wrong;
-use modmill_core::{Batch, BatchView, ColumnProducts, Error, Modulus, Operand, Plan};
+use modmill_core::{Batch, BatchView, ColumnProducts, Error, Modulus, Op, Operand, Plan, Request};
 
 /// The least number of factors that a lane multiplies.
 pub(crate) const LEAST_FACTORS: usize = 8;
@@ -30,7 +30,7 @@ impl Cpu {
         let &ColumnProducts { group, modulus, .. } = products;
         let groups = products.count();
         // A few long groups would leave lanes and threads without work.
-        let fills_lanes = groups >= self.lanes() * self.threads() || group <= LEAST_FACTORS;
+        let fills_lanes = groups >= path.lanes() * self.threads() || group <= LEAST_FACTORS;
         if fills_lanes {
             return self.products_of_groups(path, column, group, modulus);
         }
@@ -45,14 +45,16 @@ impl Cpu {
     /// The product of a column by lanes that each multiply a part of it.
     fn product(&self, path: CpuPath, column: BatchView<'_>, modulus: &Modulus) -> Result<Batch, Error> {
         // Some parts for each lane of each thread, so that threads that are late leave parts to others.
-        let parts = 4 * self.lanes() * self.threads();
-        let product = |column: BatchView<'_>| {
-            let part = column.len().div_ceil(parts).max(LEAST_FACTORS);
-            self.products_of_groups(path, column, part, modulus)
-        };
-        let mut products = product(column)?;
+        let parts = 4 * path.lanes() * self.threads();
+        let part = |factors: usize| factors.div_ceil(parts).max(LEAST_FACTORS);
+        let mut products = self.products_of_groups(path, column, part(column.len()), modulus)?;
         while products.len() > 1 {
-            products = product(products.view())?;
+            let part = part(products.len());
+            // The factors that are left may be too few for the lanes of the path.
+            let count = products.len().div_ceil(part);
+            let request = Request::new(Op::MulMod, modulus.bits(), count).one_modulus();
+            let path = self.lanes_for(&request).unwrap_or(path);
+            products = self.products_of_groups(path, products.view(), part, modulus)?;
         }
         Ok(products)
     }

@@ -134,6 +134,7 @@ impl Cpu {
     pub(crate) fn lanes_for(&self, request: &Request) -> Option<CpuPath> {
         match self.choose(request).0 {
             Method::Lanes(path) => Some(path),
+            Method::Division(limbs) => Some(limbs.into()),
             _ => None,
         }
     }

@@ -1,8 +1,11 @@
 //! The cost of each path, to choose among them.
 //!
-//! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald
-//! Rapids core; only their ratios matter.
+//! The constants are clock cycles per group of lanes, fitted to `modmill bench` on an Emerald Rapids core;
+//! only their ratios matter. Those of `x86/row` and of conversions come from a Cascade Lake core, by the
+//! speed of `portable/row` on both.
 
+use crate::karatsuba;
+use crate::limbs::{Limbs, with_scalar};
 use crate::long::{self, Multiplier};
 use crate::method::Method;
 use crate::path::CpuPath;
@@ -18,30 +21,37 @@ struct Fit {
     scan: f64,
     /// Reading one entry of a table that all lanes share, per digit.
     shared_scan: f64,
+    /// Moving a limb into or out of a lane; scalar code leaves numbers as they are.
+    convert: f64,
 }
 
 const fn fit(path: CpuPath) -> Fit {
+    let scalar =
+        Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4, shared_scan: 0.7, convert: 0.0 };
     match path {
         // Transforms go by their own estimate, below.
-        CpuPath::Row | CpuPath::Fft(_) => {
-            Fit { quadratic: 3.0, linear: 3.0, constant: 50.0, scan: 0.4, shared_scan: 0.7 }
-        }
-        CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7, shared_scan: 0.7 },
+        CpuPath::Row | CpuPath::Fft(_) => scalar,
+        #[cfg(target_arch = "x86_64")]
+        CpuPath::X86(_) => Fit { quadratic: 2.1, linear: 4.0, constant: 30.0, scan: 0.15, ..scalar },
+        CpuPath::Rns => Fit { quadratic: 10.0, linear: 170.0, constant: 0.0, scan: 0.7, ..scalar },
         #[cfg(target_arch = "x86_64")]
         CpuPath::WideAvx2(_) => {
-            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.4 }
+            Fit { quadratic: 2.63, linear: 11.3, constant: 130.0, scan: 1.0, shared_scan: 0.4, convert: 20.0 }
         }
         #[cfg(target_arch = "x86_64")]
         CpuPath::WideAvx512(_) => {
-            Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1, shared_scan: 0.1 }
+            Fit { quadratic: 4.42, linear: 2.7, constant: 170.0, scan: 0.1, shared_scan: 0.1, convert: 12.0 }
         }
         #[cfg(target_arch = "x86_64")]
-        CpuPath::Ifma(_) => Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1, shared_scan: 0.1 },
+        CpuPath::Ifma(_) => {
+            Fit { quadratic: 1.64, linear: 3.8, constant: 60.0, scan: 0.1, shared_scan: 0.1, convert: 4.0 }
+        }
     }
 }
 
 /// The kernel for two numbers, which has the digits of the IFMA kernel.
-const PAIR: Fit = Fit { quadratic: 0.75, linear: 2.5, constant: 60.0, scan: 0.5, shared_scan: 0.5 };
+const PAIR: Fit =
+    Fit { quadratic: 0.75, linear: 2.5, constant: 60.0, scan: 0.5, shared_scan: 0.5, convert: 4.0 };
 
 impl Fit {
     /// Cycles for one product in the digits of a path.
@@ -95,16 +105,20 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
                 false => product(path, request.bits),
             };
             let is_product = matches!(request.op, Op::MulMod | Op::SquareMod);
-            let is_shared = request.moduli == ModuliForm::Shared && count > lanes;
-            let products = match is_product && is_shared && has_division(path) {
+            let is_shared = request.moduli == ModuliForm::Shared;
+            let products = match is_product && is_shared && path.divides(count) {
                 true => DIVIDED,
                 false => products(request),
             };
-            groups * products * product
+            match (request.op, path.limbs()) {
+                (Op::Mul, Some(limbs)) => one_by_one(full_product(limbs, request.bits)),
+                (Op::Square, Some(limbs)) => one_by_one(0.6 * full_product(limbs, request.bits)),
+                _ => groups * products * product + one_by_one(conversion(path, request)),
+            }
         }
         Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
-        Method::Division => one_by_one(products(request) * product(CpuPath::Row, request.bits)),
+        Method::Division(limbs) => one_by_one(RECIPROCAL + DIVISION * product(limbs.into(), request.bits)),
         Method::DivisionSteps => one_by_one(division_steps(request.bits)),
         Method::HalfGcd(multiplier) => one_by_one(half_gcd(&multiplier, request.bits)),
     };
@@ -114,14 +128,11 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
 /// Montgomery products that a product and a division by a reciprocal cost.
 const DIVIDED: f64 = 1.1;
 
-/// Whether a path multiplies plain numbers and divides by the reciprocal of their one modulus.
-const fn has_division(path: CpuPath) -> bool {
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        CpuPath::Ifma(_) => true,
-        _ => false,
-    }
-}
+/// Montgomery products that a product and a division cost in scalar code.
+const DIVISION: f64 = 1.8;
+
+/// Cycles for the reciprocal of the leading limbs of a divisor, in scalar code.
+const RECIPROCAL: f64 = 150.0;
 
 /// Groups of lanes that one thread takes at a time: single products are too short to be handed out one group
 /// at a time.
@@ -129,6 +140,24 @@ pub(crate) fn grain(op: Op, bits: usize) -> usize {
     match op {
         Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => (16_384 / bits.max(1)).clamp(1, 64),
         _ => 1,
+    }
+}
+
+/// Cycles of a full product by scalar code, which is Karatsuba's for long factors.
+fn full_product(limbs: Limbs, bits: usize) -> f64 {
+    let threshold = 64 * with_scalar!(limbs, scalar => karatsuba::threshold(scalar));
+    let rows = 0.5 * product(limbs.into(), bits.min(threshold));
+    rows * (bits as f64 / threshold as f64).max(1.0).powf(1.585)
+}
+
+/// Cycles to move the factors and the product of an item into lanes and out of them, where that is a good
+/// part of the work.
+fn conversion(path: CpuPath, request: &Request) -> f64 {
+    let limbs = request.bits.div_ceil(64) as f64;
+    match request.op {
+        Op::Mul | Op::Square => 4.0 * limbs * fit(path).convert,
+        Op::MulMod | Op::SquareMod => 3.0 * limbs * fit(path).convert,
+        _ => 0.0,
     }
 }
 
@@ -149,7 +178,7 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
     let limbs = bits.div_ceil(64).max(1);
     let product = long_product(multiplier, limbs);
     // Barrett's reduction is a product and one of half the length, with transforms kept, and work by limbs.
-    let reduced = 3.3 * product;
+    let reduced = if limbs < multiplier.threshold() { 6.0 * product } else { 3.3 * product };
     let cycles = match op {
         Op::Pow | Op::PowVartime => {
             let square = match long::reduction_method(multiplier, limbs, request.exponent_bits()) {
@@ -200,7 +229,7 @@ fn half_gcd(multiplier: &Multiplier, bits: usize) -> f64 {
 fn long_product(multiplier: &Multiplier, limbs: usize) -> f64 {
     let n = limbs as f64;
     match (multiplier.isa(), limbs < multiplier.threshold()) {
-        (_, true) => 9.6 * n.powf(1.585) + 100.0,
+        (_, true) => full_product(multiplier.limbs(), 64 * limbs) + 100.0,
         (Isa::Avx512, _) => n * (50.0 + 6.2 * n.log2()) + 4000.0,
         (Isa::Avx2, _) => n * (40.0 + 15.0 * n.log2()) + 6000.0,
         _ => n * 120.0 * n.log2(),

@@ -5,6 +5,10 @@ use modmill_core::{Error, Isa};
 /// The environment variable that limits the instruction set.
 pub(crate) const FORCE: &str = "MODMILL_CPU";
 
+/// Proof that the processor has BMI2, ADX and AVX2, which reads tables. Only [`detect_adx`] creates one.
+#[derive(Debug, Clone, Copy)]
+pub struct Adx(());
+
 /// Proof that the processor has AVX2 and FMA. Only [`detect_avx2`] creates one.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2(());
@@ -32,6 +36,10 @@ macro_rules! detect {
 }
 
 detect! {
+    /// Detects BMI2, ADX and AVX2.
+    detect_adx -> Adx: "bmi2", "adx", "avx2"
+}
+detect! {
     /// Detects AVX2 and FMA.
     detect_avx2 -> Avx2: "avx2", "fma"
 }
@@ -48,6 +56,7 @@ detect! {
 #[must_use]
 pub(crate) fn available(limit: Option<Isa>) -> Vec<Isa> {
     let has = |isa: Isa| match isa {
+        Isa::X86 => detect_adx().is_some(),
         Isa::Avx2 => detect_avx2().is_some(),
         Isa::Avx512 => detect_avx512().is_some(),
         Isa::Portable => true,

@@ -165,6 +165,7 @@ fn subtract_digit<K: Lanes>(x: u64, m: u64, borrow: u64) -> (u64, u64) {
 mod tests {
     use super::*;
     use crate::kernel::Kernel;
+    use crate::portable::Portable;
     use crate::portable::row::Row;
     use crate::rows::Rows;
     use modmill_core::radix;
@@ -239,13 +240,17 @@ mod tests {
 
     #[test]
     fn numbers_and_lanes_round_trip() {
-        check::<Row>(());
-        check_reduction::<Row>(());
+        check::<Row>(Portable);
+        check_reduction::<Row>(Portable);
         #[cfg(target_arch = "x86_64")]
         {
             if let Some(token) = crate::isa::detect_avx2() {
                 check::<crate::avx2::wide::Wide>(token);
                 check_reduction::<crate::avx2::wide::Wide>(token);
+            }
+            if let Some(token) = crate::isa::detect_avx512() {
+                check::<crate::avx512::wide::Wide>(token);
+                check_reduction::<crate::avx512::wide::Wide>(token);
             }
             if let Some(token) = crate::isa::detect_ifma() {
                 check::<crate::avx512::ifma::Ifma>(token);

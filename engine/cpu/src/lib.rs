@@ -1,5 +1,5 @@
-//! The CPU backend: one Montgomery domain, several kernels (portable, AVX2, AVX-512), the choice among them,
-//! and a thread pool for all cores.
+//! The CPU backend: one Montgomery domain, several kernels (portable, scalar x86-64, AVX2, AVX-512), the
+//! choice among them, and a thread pool for all cores.
 
 // The vector kernels exist on x86-64 only. Elsewhere the code they share is unused.
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
@@ -20,8 +20,10 @@ mod fixed_base;
 pub mod inverse;
 mod inverses;
 mod isa;
+mod karatsuba;
 mod kernel;
 mod lanes;
+mod limbs;
 pub mod long;
 mod method;
 mod multi_pow;
@@ -35,14 +37,18 @@ mod products;
 pub mod remainder;
 mod residue_matrix;
 mod rns;
+mod row;
 mod rows;
 mod run;
+mod scalar;
 mod steps;
 mod team;
 #[cfg(test)]
 mod test_support;
 #[cfg(target_arch = "x86_64")]
 mod wide;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use backend::{Cpu, MAX_THREADS, Settings};
 pub use fixed_base::FixedBase;

@@ -1,8 +1,9 @@
 //! The methods of the CPU: how a group of items is computed.
 
+use crate::limbs::Limbs;
 use crate::long::{self, Multiplier};
 use crate::path::CpuPath;
-use modmill_core::{Backend, Family, Isa, Request};
+use modmill_core::{Backend, Family, Isa, Op, Request};
 
 /// How the CPU computes a group of items.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +15,7 @@ pub(crate) enum Method {
     /// Transforms, item by item.
     Transforms(Multiplier),
     /// A product and a division by the modulus, which needs no constants of the modulus.
-    Division,
+    Division(Limbs),
     /// Inverses by division steps, in constant time.
     DivisionSteps,
     /// Divisors and inverses by half-gcd, in time that depends on the numbers.
@@ -29,7 +30,18 @@ impl Method {
             CpuPath::Fft(multiplier) => Self::Transforms(multiplier),
             CpuPath::Row => Self::Lanes(path),
             #[cfg(target_arch = "x86_64")]
-            CpuPath::WideAvx2(_) | CpuPath::WideAvx512(_) | CpuPath::Ifma(_) => Self::Lanes(path),
+            CpuPath::X86(_) | CpuPath::WideAvx2(_) | CpuPath::WideAvx512(_) | CpuPath::Ifma(_) => {
+                Self::Lanes(path)
+            }
+        }
+    }
+
+    /// The method for an operation that a path was chosen for. Scalar code has no lanes to fill: it divides
+    /// single products, which takes half as many limb products as a way into Montgomery form and out of it.
+    pub(crate) fn for_op(self, op: Op) -> Self {
+        match (self, op) {
+            (Self::Lanes(path), Op::MulMod | Op::SquareMod) => path.limbs().map_or(self, Self::Division),
+            _ => self,
         }
     }
 
@@ -37,7 +49,8 @@ impl Method {
         match self {
             Self::Lanes(path) => path.isa(),
             Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
-            Self::Residues | Self::Division | Self::DivisionSteps => Isa::Portable,
+            Self::Division(limbs) => CpuPath::from(limbs).isa(),
+            Self::Residues | Self::DivisionSteps => Isa::Portable,
         }
     }
 
@@ -46,7 +59,7 @@ impl Method {
             Self::Lanes(path) => path.family(),
             Self::Residues => Family::Rns,
             Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
-            Self::Division | Self::DivisionSteps => Family::Row,
+            Self::Division(_) | Self::DivisionSteps => Family::Row,
         }
     }
 
@@ -60,7 +73,7 @@ impl Method {
             Self::Lanes(path) => path.lanes_for(request.op, request.bits, request.count),
             Self::Residues
             | Self::Transforms(_)
-            | Self::Division
+            | Self::Division(_)
             | Self::DivisionSteps
             | Self::HalfGcd(_) => 1,
         }
@@ -78,7 +91,7 @@ impl Method {
                 format!("transforms with {reduction}, {threads}")
             }
             Self::Transforms(_) => format!("transforms, {threads}"),
-            Self::Division => format!("division, {threads}"),
+            Self::Division(_) => format!("division, {threads}"),
             Self::DivisionSteps => format!("division steps, {threads}"),
             Self::HalfGcd(_) => format!("half-gcd, {threads}"),
         }

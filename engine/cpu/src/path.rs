@@ -7,6 +7,7 @@ use crate::domain::Domain;
 use crate::isa;
 use crate::kernel::Kernel;
 use crate::lanes::Lanes;
+use crate::limbs::Limbs;
 use crate::long::Multiplier;
 use modmill_core::rns::bases::{self as rns, channels_for};
 use modmill_core::{Family, Isa, KERNEL_MAX_BITS, Op};
@@ -16,6 +17,9 @@ use modmill_core::{Family, Isa, KERNEL_MAX_BITS, Op};
 pub enum CpuPath {
     /// Portable 64-bit rows.
     Row,
+    /// 64-bit rows with `mulx`, `adcx` and `adox`.
+    #[cfg(target_arch = "x86_64")]
+    X86(isa::Adx),
     /// Portable residue number systems, for moduli up to a length.
     Rns,
     /// Transforms, for numbers of any length.
@@ -38,7 +42,12 @@ macro_rules! with_kernel {
         match $path {
             CpuPath::Row | CpuPath::Rns | CpuPath::Fft(_) => {
                 type $K = crate::portable::row::Row;
-                let $token = ();
+                let $token = crate::portable::Portable;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            CpuPath::X86($token) => {
+                type $K = crate::x86::row::Row;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -70,6 +79,7 @@ impl CpuPath {
         paths.extend(Multiplier::detect(None).into_iter().map(Self::Fft));
         #[cfg(target_arch = "x86_64")]
         {
+            paths.extend(isa::detect_adx().map(Self::X86));
             paths.extend(isa::detect_avx2().map(Self::WideAvx2));
             paths.extend(isa::detect_avx512().map(Self::WideAvx512));
             paths.extend(isa::detect_ifma().map(Self::Ifma));
@@ -124,6 +134,22 @@ impl CpuPath {
         self.lanes()
     }
 
+    /// Its scalar arithmetic, if the path is a scalar one.
+    pub(crate) fn limbs(self) -> Option<Limbs> {
+        match self {
+            Self::Row => Some(Limbs::Portable),
+            #[cfg(target_arch = "x86_64")]
+            Self::X86(token) => Some(Limbs::X86(token)),
+            _ => None,
+        }
+    }
+
+    /// Whether it multiplies plain numbers and divides by the reciprocal of their one modulus, for a batch of
+    /// `count` items.
+    pub(crate) fn divides(self, count: usize) -> bool {
+        with_kernel!(self, K, _token => K::DIVISION.is_some() && count > K::LANES)
+    }
+
     /// Digits of a number of `bits` bits; residues have channels instead.
     #[must_use]
     pub fn digits(self, bits: usize) -> usize {
@@ -148,6 +174,16 @@ impl CpuPath {
                 _ => bits <= KERNEL_MAX_BITS,
             },
             _ => false,
+        }
+    }
+}
+
+impl From<Limbs> for CpuPath {
+    fn from(limbs: Limbs) -> Self {
+        match limbs {
+            Limbs::Portable => Self::Row,
+            #[cfg(target_arch = "x86_64")]
+            Limbs::X86(token) => Self::X86(token),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::backend::Cpu;
 use crate::cost;
+use crate::limbs::Limbs;
 use crate::long;
 use crate::method::Method;
 use crate::path::CpuPath;
@@ -31,7 +32,7 @@ fn window(method: Method, request: &Request) -> u32 {
         (Method::Lanes(path), _) => cost::window(path, request.bits, bits),
         (Method::Residues, _) => cost::window(CpuPath::Rns, request.bits, bits),
         (Method::Transforms(_), _) => long::window(bits),
-        (Method::Division | Method::DivisionSteps | Method::HalfGcd(_), _) => 1,
+        (Method::Division(_) | Method::DivisionSteps | Method::HalfGcd(_), _) => 1,
     }
 }
 
@@ -74,7 +75,8 @@ impl Cpu {
             Some(_) | None => return Vec::new(),
         }
         let able = self.paths.iter().filter(|path| path.computes(request.op, request.bits));
-        let lost = able.map(|&path| Method::of(path)).filter(|method| method.path() != plan.path);
+        let methods = able.map(|&path| Method::of(path).for_op(request.op));
+        let lost = methods.filter(|method| method.path() != plan.path);
         let mut others: Vec<Alternative> = lost
             .map(|method| Alternative {
                 path: method.path(),
@@ -102,19 +104,28 @@ impl Cpu {
                 let reason = "division steps are portable code on every path";
                 return (Method::DivisionSteps, reason.to_owned());
             }
-            Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each && self.divides(bits) => {
-                let reason = "a modulus used once is divided by";
-                return (Method::Division, reason.to_owned());
+            Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each => {
+                if let Some(limbs) = self.divides(bits) {
+                    let reason = "a modulus used once is divided by";
+                    return (Method::Division(limbs), reason.to_owned());
+                }
             }
             _ => {}
         }
-        let seconds = |path: CpuPath| cost::seconds(Method::of(path), request, self.threads());
+        let seconds = |path: CpuPath| cost::seconds(Method::of(path).for_op(op), request, self.threads());
         let able = self.paths.iter().copied().filter(|path| path.computes(op, bits));
         match able.min_by(|&a, &b| seconds(a).total_cmp(&seconds(b))) {
             Some(path) => {
+                let is_remainder = op == Op::MulMod && request.second_bits == 1;
+                if let (Method::Lanes(path), Some(limbs), true) =
+                    (Method::of(path), self.divides(bits), is_remainder)
+                    && !path.divides(request.count)
+                {
+                    return (Method::Division(limbs), "a remainder is found by division".to_owned());
+                }
                 let is_only = self.paths.iter().filter(|path| path.computes(op, bits)).count() == 1;
                 let reason = if is_only { "the only path open here" } else { "least time by measured costs" };
-                (Method::of(path), reason.to_owned())
+                (Method::of(path).for_op(op), reason.to_owned())
             }
             None => {
                 let stand_in =
@@ -126,10 +137,11 @@ impl Cpu {
         }
     }
 
-    /// Whether a product modulo a number used once is found by division: at every length that kernels take,
-    /// unless a family other than the portable rows is asked for.
-    fn divides(&self, bits: usize) -> bool {
-        bits <= KERNEL_MAX_BITS && self.paths.iter().any(|path| matches!(path, CpuPath::Row))
+    /// The arithmetic by which a product modulo a number used once is found by division: at every length that
+    /// kernels take, unless a family other than rows is asked for.
+    pub(crate) fn divides(&self, bits: usize) -> Option<Limbs> {
+        let fastest_last = self.paths.iter().rev();
+        fastest_last.copied().find_map(CpuPath::limbs).filter(|_| bits <= KERNEL_MAX_BITS)
     }
 }
 
@@ -137,6 +149,7 @@ impl Cpu {
 mod tests {
     use super::*;
     use crate::Settings;
+    use modmill_core::Isa;
 
     #[test]
     fn short_exponents_are_expected_to_take_less() {
@@ -144,6 +157,25 @@ mod tests {
         let request = Request::new(Op::PowVartime, 2048, 1000);
         let seconds = |request: Request| cpu.plan(&request).unwrap().seconds;
         assert!(20.0 * seconds(request.clone().exponents_of(17)) < seconds(request));
+    }
+
+    /// One modulus or one for each item: scalar code divides at the lengths of keys.
+    #[test]
+    fn scalar_code_divides_single_products() {
+        for isa in [Isa::Portable, Isa::X86] {
+            let settings = Settings { isa: Some(isa), threads: Some(1), ..Settings::default() };
+            let Ok(cpu) = Cpu::new(settings) else { continue };
+            for bits in [64, 256, 1024, 2048, 4096] {
+                let request = Request::new(Op::MulMod, bits, 64);
+                for request in [request.clone(), request.one_modulus()] {
+                    let (method, reason) = cpu.choose(&request);
+                    assert!(
+                        matches!(method, Method::Division(_)),
+                        "{isa}, {bits} bits: {method:?}, {reason}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

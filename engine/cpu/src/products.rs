@@ -2,8 +2,10 @@
 
 use crate::backend::Cpu;
 use crate::cost::grain;
+use crate::karatsuba;
 use crate::kernel::BatchKernel;
 use crate::lanes::{self, Bits, MAX_LANES};
+use crate::limbs::with_scalar;
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
 use crate::out_of_memory;
@@ -12,7 +14,8 @@ use crate::path::with_kernel;
 use crate::planning::Recipe;
 use crate::rows::{CleanStack, Rows};
 use crate::run::wrong;
-use modmill_core::{Backend, Batch, Error, Op, Operand, Plan, Product, radix};
+use crate::scalar::Scalar;
+use modmill_core::{Backend, Batch, Error, Family, Op, Operand, Plan, Product, radix};
 
 impl Cpu {
     /// Full products or squares by a plan of this backend.
@@ -31,10 +34,11 @@ impl Cpu {
                     None => long::squares(&self.workers, multiplier, a, count),
                 })
             }
-            Method::Lanes(path) => {
-                with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product))
-            }
-            Method::Residues | Method::Division | Method::DivisionSteps | Method::HalfGcd(_) => {
+            Method::Lanes(path) => match path.limbs() {
+                Some(limbs) => with_scalar!(limbs, scalar => self.multiply_directly(scalar, product)),
+                None => with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product)),
+            },
+            Method::Residues | Method::Division(_) | Method::DivisionSteps | Method::HalfGcd(_) => {
                 Err(wrong(plan))
             }
         }
@@ -49,6 +53,39 @@ impl Cpu {
         count: usize,
     ) -> Result<Batch, Error> {
         out_of_memory::returned(|| long::products_prepared(&self.workers, multiplier, a, b, count))
+    }
+
+    /// Products and squares by scalar code, on all threads. Numbers are taken as they stand.
+    fn multiply_directly<S: Scalar>(&self, scalar: S, product: &Product<'_>) -> Result<Batch, Error> {
+        let path = modmill_core::Path { backend: Backend::Cpu, isa: Some(S::ISA), family: Family::Row };
+        self.record(path, format!("1 lane x {}", counted(self.threads(), "thread")), None);
+        let &Product { a, b, count } = product;
+        let mut answers = Batch::try_zeros(product.bits(), count)?;
+        let stride = answers.stride();
+        let compute = |x: &[u64], y: Option<&[u64]>, out: &mut [u64], halves: &mut Rows| match y {
+            Some(y) => karatsuba::multiply(scalar, x, y, out, halves),
+            None => karatsuba::square(scalar, x, out, halves),
+        };
+        // A thread takes some microseconds of work at least, and one call has a microsecond of it.
+        let squares = stride * stride / 4;
+        let (items, chunks) = ((512 / squares.max(1)).max(1), (8192 / squares.max(1)).clamp(1, 16));
+        let compute = |(halves, space): &mut (Rows, Rows), index: usize, out: &mut [u64]| {
+            for (item, out) in (index * items..).zip(out.chunks_exact_mut(stride)) {
+                let (x, y) = (a.get(item), b.map(|b| b.get(item)));
+                // The lengths of the factors may add up to a limb more than a product has, and to fewer
+                // limbs.
+                match x.len() + y.unwrap_or(x).len() {
+                    length if length <= stride => compute(x, y, &mut out[..length], halves),
+                    length => {
+                        compute(x, y, &mut space[..length], halves);
+                        out.copy_from_slice(&space[..stride]);
+                    }
+                }
+            }
+        };
+        let workspace = || (Rows::default(), Rows::zeros(stride + 1));
+        self.each_chunk(answers.as_limbs_mut(), (items * stride, chunks), &workspace, &compute);
+        Ok(answers)
     }
 
     /// Products in the lanes of a kernel, on all threads.

@@ -7,8 +7,10 @@
 
 mod reciprocal;
 
-use crate::portable::{add_rows, product, square};
+use crate::karatsuba;
+use crate::portable::{Portable, add_row};
 use crate::rows::Rows;
+use crate::scalar::Scalar;
 use modmill_core::limbs::{add_carrying, bit_length, sub_borrowing};
 use modmill_core::mask;
 
@@ -21,13 +23,15 @@ pub struct Scratch {
     value: Rows,
     /// The negated divisor.
     complement: Rows,
+    /// Working memory of long products.
+    halves: Rows,
 }
 
 impl Scratch {
     /// Working memory for products of `product` limbs and moduli of `modulus` limbs. It grows on demand.
     #[must_use]
     pub fn new(product: usize, modulus: usize) -> Self {
-        Self { value: Rows::zeros(product + 1), complement: Rows::zeros(modulus) }
+        Self { value: Rows::zeros(product + 1), complement: Rows::zeros(modulus), halves: Rows::default() }
     }
 
     fn reserve(&mut self, product: usize, modulus: usize) {
@@ -51,34 +55,77 @@ impl Scratch {
 /// # Panics
 /// If n is zero or `out` is shorter than n.
 pub fn mul_mod(a: &[u64], b: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
-    run(a.len() + b.len(), n, out, scratch, |value| match (a.try_into(), b.try_into()) {
-        (Ok::<&[u64; BLOCK], _>(a), Ok::<&[u64; BLOCK], _>(b)) => {
-            let value = &mut value[..2 * BLOCK];
-            value.fill(0);
-            add_rows(value, a, b);
-        }
-        _ => product(a, b, value),
+    multiply(Portable, a, b, n, out, scratch);
+}
+
+/// [`mul_mod`] by any scalar arithmetic.
+pub(crate) fn multiply<S: Scalar>(
+    scalar: S,
+    a: &[u64],
+    b: &[u64],
+    n: &[u64],
+    out: &mut [u64],
+    scratch: &mut Scratch,
+) {
+    run(scalar, a.len() + b.len(), n, out, scratch, |value, halves| {
+        karatsuba::multiply(scalar, a, b, value, halves);
     });
 }
 
 /// `out <- a^2 mod n`, under the conditions of [`mul_mod`].
-///
-/// # Panics
-/// If n is zero or `out` is shorter than n.
-pub fn square_mod(a: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
-    run(2 * a.len(), n, out, scratch, |value| square(a, value));
+pub(crate) fn square<S: Scalar>(scalar: S, a: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
+    run(scalar, 2 * a.len(), n, out, scratch, |value, halves| karatsuba::square(scalar, a, value, halves));
+}
+
+/// `out <- a bit mod n` for a number of a declared width of `bits` bits and a bit (0 or 1), under the
+/// conditions of [`mul_mod`].
+pub(crate) fn reduce<S: Scalar>(
+    scalar: S,
+    (a, bits): (&[u64], usize),
+    bit: u64,
+    n: &[u64],
+    out: &mut [u64],
+    scratch: &mut Scratch,
+) {
+    let length = bit_length(n);
+    if bits <= length && a.len() <= out.len() {
+        // a < 2^length <= 2 n: n is subtracted once, or not at all.
+        let (low, above) = out.split_at_mut(a.len());
+        copy_masked(a, mask::from_bit(bit), low);
+        above.fill(0);
+        // Bits beyond the width do not count.
+        if let Some(top) = out.get_mut(bits / 64) {
+            *top &= (1 << (bits % 64)) - 1;
+        }
+        let n = &n[..length.div_ceil(64)];
+        let borrow = scalar.sub_assign(out, n);
+        scalar.add_bit(out, n, borrow);
+    } else {
+        run(scalar, a.len(), n, out, scratch, |value, _| copy_masked(a, mask::from_bit(bit), value));
+    }
+}
+
+fn copy_masked(from: &[u64], mask: u64, to: &mut [u64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from & mask);
 }
 
 /// The remainder of a value of `len` limbs that `fill` writes.
 #[inline(always)]
-fn run(len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch, fill: impl FnOnce(&mut [u64])) {
+fn run<S: Scalar>(
+    scalar: S,
+    len: usize,
+    n: &[u64],
+    out: &mut [u64],
+    scratch: &mut Scratch,
+    fill: impl FnOnce(&mut [u64], &mut Rows),
+) {
     let bits = bit_length(n);
     assert!(bits > 0, "a modulus is at least one");
     let limbs = bits.div_ceil(64);
     scratch.reserve(len, limbs);
     let (value, complement) = (&mut scratch.value[..=len], &mut scratch.complement[..limbs]);
     if len > 0 {
-        fill(&mut value[..len]);
+        fill(&mut value[..len], &mut scratch.halves);
     }
     let (out, above) = out.split_at_mut(limbs);
     for limb in above {
@@ -87,24 +134,31 @@ fn run(len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch, fill: impl
     let shift = (64 * limbs - bits) as u32;
     // For the usual lengths the compiler knows the loop bounds.
     match (limbs, len) {
-        (1, 2) => divide(&mut value[..3], &n[..1], shift, &mut complement[..1], &mut out[..1]),
-        (2, 4) => divide(&mut value[..5], &n[..2], shift, &mut complement[..2], &mut out[..2]),
-        (4, 8) => divide(&mut value[..9], &n[..4], shift, &mut complement[..4], &mut out[..4]),
-        (8, 16) => divide(&mut value[..17], &n[..8], shift, &mut complement[..8], &mut out[..8]),
-        _ => divide(value, &n[..limbs], shift, complement, out),
+        (1, 2) => divide(scalar, &mut value[..3], &n[..1], shift, &mut complement[..1], &mut out[..1]),
+        (2, 4) => divide(scalar, &mut value[..5], &n[..2], shift, &mut complement[..2], &mut out[..2]),
+        (4, 8) => divide(scalar, &mut value[..9], &n[..4], shift, &mut complement[..4], &mut out[..4]),
+        (8, 16) => divide(scalar, &mut value[..17], &n[..8], shift, &mut complement[..8], &mut out[..8]),
+        _ => divide(scalar, value, &n[..limbs], shift, complement, out),
     }
 }
 
 /// `out <- value mod n`. The last limb of `value` is spare. The top bit of `n 2^shift` is set.
 #[inline(always)]
-fn divide(value: &mut [u64], n: &[u64], shift: u32, complement: &mut [u64], out: &mut [u64]) {
+fn divide<S: Scalar>(
+    scalar: S,
+    value: &mut [u64],
+    n: &[u64],
+    shift: u32,
+    complement: &mut [u64],
+    out: &mut [u64],
+) {
     let len = value.len() - 1;
     if len < n.len() {
         out[..len].copy_from_slice(&value[..len]);
         return out[len..].fill(0);
     }
     negate_shifted(n, shift, complement);
-    let divisor = Divisor::new(complement, len - n.len() >= BLOCK);
+    let divisor = Divisor::new(scalar, complement, len - n.len());
     divisor.reduce(&mut value[..len]);
     if shift == 0 {
         return out.copy_from_slice(&value[..n.len()]);
@@ -118,28 +172,39 @@ fn divide(value: &mut [u64], n: &[u64], shift: u32, complement: &mut [u64], out:
 }
 
 /// A divisor D of n limbs whose top bit is set.
-struct Divisor<'a> {
+struct Divisor<'a, S> {
+    scalar: S,
     /// `2^(64 n) - D`.
     complement: &'a [u64],
-    /// The fraction of `2^(64 n) / D`. The lower three limbs are computed on demand.
-    reciprocal: [u64; reciprocal::LIMBS],
+    /// The fraction of `2^(64 n) / D`, of which as many limbs are computed as the steps need.
+    reciprocal: [u64; reciprocal::LONG],
 }
 
-impl<'a> Divisor<'a> {
-    /// Sets up the divisor from its complement. `blocks` says whether [`Self::step_block`] will be used.
+impl<'a, S: Scalar> Divisor<'a, S> {
+    /// Sets up the divisor from its complement, for dividends of `rest` limbs more.
     #[inline(always)]
-    fn new(complement: &'a [u64], blocks: bool) -> Self {
-        let mut top = [0; reciprocal::LIMBS];
+    fn new(scalar: S, complement: &'a [u64], rest: usize) -> Self {
+        let mut top = [0; reciprocal::LONG];
         for (to, from) in top.iter_mut().rev().zip(complement.iter().rev()) {
             *to = *from;
         }
-        let reciprocal = if blocks {
-            reciprocal::full(&top)
+        let [_, _, _, _, e0, e1, e2, e3, e4] = top;
+        let reciprocal = if Self::takes_long_blocks(complement, rest) {
+            reciprocal::long(&top)
+        } else if rest >= BLOCK {
+            let [v0, v1, v2, v3, v4] = reciprocal::full(&[e0, e1, e2, e3, e4]);
+            [0, 0, 0, 0, v0, v1, v2, v3, v4]
         } else {
-            let double = reciprocal::double(u128::from(top[4]) << 64 | u128::from(top[3]));
-            [0, 0, 0, double as u64, (double >> 64) as u64]
+            let double = reciprocal::double(u128::from(e4) << 64 | u128::from(e3));
+            [0, 0, 0, 0, 0, 0, 0, double as u64, (double >> 64) as u64]
         };
-        Self { complement, reciprocal }
+        Self { scalar, complement, reciprocal }
+    }
+
+    /// Whether [`Self::step_long_block`] pays off for dividends of `rest` limbs more than the divisor.
+    #[inline(always)]
+    fn takes_long_blocks(complement: &[u64], rest: usize) -> bool {
+        rest >= 2 * BLOCK && complement.len() >= S::LONG_BLOCKS
     }
 
     /// Replaces a value at least as long as the divisor by its remainder, in its low limbs.
@@ -149,6 +214,10 @@ impl<'a> Divisor<'a> {
         let mut rest = value.len() - n;
         // The top limbs are below 2^(64 n), hence below 2 D.
         subtract_once(&mut value[rest..], self.complement);
+        while Self::takes_long_blocks(self.complement, rest) {
+            rest -= 2 * BLOCK;
+            self.step_long_block(&mut value[rest..][..n + 2 * BLOCK]);
+        }
         while rest >= BLOCK {
             rest -= BLOCK;
             self.step_block(&mut value[rest..][..n + BLOCK]);
@@ -159,16 +228,26 @@ impl<'a> Divisor<'a> {
         }
     }
 
+    /// Replaces a value below `2^512 D` by its remainder, in its low limbs.
+    #[inline(always)]
+    fn step_long_block(&self, value: &mut [u64]) {
+        let (_, top) = value.split_last_chunk::<{ 2 * BLOCK + 1 }>().expect("a divisor has limbs");
+        let quotient = quotient::<{ 2 * BLOCK }, { 2 * BLOCK + 1 }>(top, &self.reciprocal);
+        self.scalar.add_long_block(value, &quotient, self.complement);
+        self.add_back(value, quotient[0]);
+    }
+
     /// Replaces a value below `2^256 D` by its remainder, in its low limbs.
     #[inline(always)]
     fn step_block(&self, value: &mut [u64]) {
         let (_, top) = value.split_last_chunk::<{ BLOCK + 1 }>().expect("a divisor has limbs");
-        let quotient = quotient::<BLOCK, { BLOCK + 1 }>(top, &self.reciprocal);
+        let [_, _, _, _, reciprocal @ ..] = self.reciprocal;
+        let quotient = quotient::<BLOCK, { BLOCK + 1 }>(top, &reciprocal);
         if self.complement.len() >= BLOCK {
-            add_rows(value, &quotient, self.complement);
+            self.scalar.add_block(value, &quotient, self.complement);
         } else {
             for (place, &limb) in quotient.iter().enumerate() {
-                add_rows(&mut value[place..], &[limb], self.complement);
+                add_row(&mut value[place..], limb, self.complement);
             }
         }
         self.add_back(value, quotient[0]);
@@ -178,10 +257,10 @@ impl<'a> Divisor<'a> {
     #[inline(always)]
     fn step_limb(&self, value: &mut [u64]) {
         let (_, top) = value.split_last_chunk::<2>().expect("a divisor has limbs");
-        let [_, _, _, low, high] = self.reciprocal;
-        let quotient = quotient::<1, 2>(top, &[low, high]);
-        add_rows(value, &quotient, self.complement);
-        self.add_back(value, quotient[0]);
+        let [.., low, high] = self.reciprocal;
+        let [quotient] = quotient::<1, 2>(top, &[low, high]);
+        add_row(value, quotient, self.complement);
+        self.add_back(value, quotient);
     }
 
     /// Corrects a quotient that was one too large. `value + q (2^(64 n) - D)` is `value - q D`, with q added

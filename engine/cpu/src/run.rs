@@ -8,12 +8,14 @@ use crate::cost::grain;
 use crate::domain::{Domain, Residue, Workspace};
 use crate::kernel::Kernel;
 use crate::lanes;
+use crate::limbs::with_scalar;
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
 use crate::path::{CpuPath, with_kernel};
 use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
 use crate::rows::clear_stack;
+use crate::scalar::Scalar;
 use crate::{out_of_memory, pow, rns};
 use modmill_core::window::MAX_WINDOW;
 use modmill_core::{Backend, Batch, Call, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
@@ -87,15 +89,16 @@ impl Cpu {
             (Method::Transforms(multiplier), _) => {
                 out_of_memory::returned(|| self.run_by_transforms(multiplier, operation, job))?
             }
-            (Method::Division, Modular::Multiply) => self.run_by_division(job, &|item, out, scratch| {
-                let (a, b) = (job.a.get(item), job.b.get(item));
-                remainder::mul_mod(a, b, job.moduli.get(item), out, scratch);
-            })?,
-            (Method::Division, Modular::Square) => self.run_by_division(job, &|item, out, scratch| {
-                remainder::square_mod(job.a.get(item), job.moduli.get(item), out, scratch);
-            })?,
-            (Method::Division, Modular::Power(_) | Modular::PowerVartime(_))
-            | (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong(plan)),
+            (Method::Division(limbs), Modular::Multiply) => {
+                with_scalar!(limbs, scalar => self.run_by_division(scalar, Some(job.b), job)?)
+            }
+            (Method::Division(limbs), Modular::Square) => {
+                with_scalar!(limbs, scalar => self.run_by_division(scalar, None, job)?)
+            }
+            (Method::Division(_), Modular::Power(_) | Modular::PowerVartime(_)) => {
+                return Err(wrong(plan));
+            }
+            (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong(plan)),
         };
         if job.is_stopped() { Err(Error::Interrupted) } else { Ok(answers) }
     }
@@ -262,21 +265,35 @@ impl Cpu {
         })
     }
 
-    /// A product and a division for each item, which needs no constants of the modulus.
-    fn run_by_division(
+    /// A product with `b`, or a square, and a division for each item, which needs no constants of the
+    /// modulus.
+    fn run_by_division<S: Scalar>(
         &self,
+        scalar: S,
+        b: Option<Operand<'_>>,
         job: &Job<'_>,
-        compute: &(dyn Fn(usize, &mut [u64], &mut Scratch) + Sync),
     ) -> Result<Batch, Error> {
         let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
-        let scratch = || Scratch::new(2 * limbs, limbs);
-        // A thread takes some microseconds of work at least.
-        let grain = (1024 / (limbs * limbs)).max(1);
-        let compute = |scratch: &mut Scratch, place: usize, out: &mut [u64]| {
-            watched(job.watch, 1, || compute(job.items.get(place), out, scratch));
+        let compute = |item: usize, out: &mut [u64], scratch: &mut Scratch| {
+            let (a, n) = (job.a.get(item), job.moduli.get(item));
+            match b {
+                Some(b) if b.bits() == 1 => {
+                    remainder::reduce(scalar, (a, job.a.bits()), b.get(item)[0], n, out, scratch);
+                }
+                Some(b) => remainder::multiply(scalar, a, b.get(item), n, out, scratch),
+                None => remainder::square(scalar, a, n, out, scratch),
+            }
         };
-        self.each_chunk(answers.as_limbs_mut(), (stride, grain), &scratch, &compute);
+        let scratch = || Scratch::new(2 * limbs, limbs);
+        // A thread takes some microseconds of work at least, and one call has a microsecond of it.
+        let (items, chunks) = ((256 / (limbs * limbs)).max(1), (4096 / (limbs * limbs)).clamp(1, 16));
+        let compute = |scratch: &mut Scratch, index: usize, out: &mut [u64]| {
+            for (place, out) in (index * items..).zip(out.chunks_exact_mut(stride)) {
+                watched(job.watch, 1, || compute(job.items.get(place), out, scratch));
+            }
+        };
+        self.each_chunk(answers.as_limbs_mut(), (items * stride, chunks), &scratch, &compute);
         Ok(answers)
     }
 }

@@ -7,7 +7,7 @@ pub(crate) mod samples;
 pub(crate) mod tests;
 
 use crate::kernel::{BatchKernel, Kernel};
-use crate::lanes::Lanes;
+use crate::lanes::{Bits, Lanes};
 use crate::rows::Rows;
 use leaves::{Leaves, Part};
 use modmill_core::limbs::inverse_of_odd;
@@ -114,6 +114,18 @@ impl<S: Leaves> Kernel for Wide<S> {
 
     fn select(&self, table: &[u64], indices: &[u64], out: &mut [u64]) {
         S::select(self.token, table, indices, out);
+    }
+
+    fn split(token: S::Token, numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
+        S::split(token, numbers, bits, limbs, rows);
+    }
+
+    fn join(token: S::Token, rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+        S::join(token, rows, limbs, numbers, stride);
+    }
+
+    fn reduce_once(token: S::Token, x: &mut [u64], m: &[u64], space: &mut [u64]) {
+        S::reduce_once(token, x, m, space);
     }
 
     fn encode(digits: &mut [u64]) {

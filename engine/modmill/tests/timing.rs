@@ -42,7 +42,7 @@ fn assert_constant_time_on_every_path(measure: Measure) {
         let found = leak(|| measure(&engine, BITS, DURATION, &mut |_| {}));
         leaks.extend(found.map(|reports| format!("{path}: {reports:#?}")));
     }
-    assert!(leaks.is_empty(), "time depends on exponents: {}", leaks.join("\n"));
+    assert!(leaks.is_empty(), "time depends on secrets: {}", leaks.join("\n"));
 }
 
 #[test]
@@ -66,6 +66,11 @@ fn powers_of_a_fixed_base_take_the_same_time_for_all_exponents_on_every_path() {
 #[ignore = "slow: .ci/run has it"]
 fn products_of_powers_take_the_same_time_for_all_exponents_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_multi_pow);
+}
+
+#[test]
+fn single_products_take_the_same_time_for_all_factors_on_every_path() {
+    assert_constant_time_on_every_path(timing::welch_products);
 }
 
 #[test]

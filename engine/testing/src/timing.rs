@@ -148,6 +148,28 @@ pub fn welch_multi_pow(
     })
 }
 
+/// Compares the time of single products for the factor zero with that for random factors: full products and
+/// squares, products and remainders modulo one number, and products with a modulus for each item.
+pub fn welch_products(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let setting = Setting::new(engine, Op::Mul, bits);
+    let (others, moduli) = (setting.random(&mut Rng::new(9)), setting.random(&mut Rng::new(10)));
+    let factors = |class, rng: &mut Rng| setting.secrets(class, 0, rng);
+    measure(duration, progress, factors, |factors| {
+        (
+            engine.mul(factors, &others),
+            engine.square(factors),
+            engine.mul_mod(factors, &others, &setting.modulus),
+            engine.reduce(factors, &setting.modulus),
+            engine.mul_mod(factors, &others, &moduli),
+        )
+    })
+}
+
 /// Compares the time of [`Engine::inv`] for the number one with that for random numbers, modulo
 /// a prime of at least two bits, so that all have inverses.
 ///

@@ -1,8 +1,9 @@
 //! Wide samples on AVX-512F, rounding toward zero: 52 bits as in [Emmart-wide].
 #![allow(unsafe_code)]
 
-use super::{shared_table, table};
+use super::{lanes, shared_table, table};
 use crate::isa::Avx512;
+use crate::lanes::Bits;
 use crate::wide::leaves::{Part, implement_leaves};
 use crate::wide::samples::{Samples, UNIT};
 use core::arch::x86_64::*;
@@ -102,8 +103,23 @@ impl Samples for Octet {
 implement_leaves!(Octet, Avx512, Isa::Avx512, "avx512f", 1 2 3 4 5;
     const AT_ONCE: usize = table::AT_ONCE;
 
-    fn arrange(_: Avx512, numbers: &mut [u64], digits: usize) {
+    fn split(_: Avx512, numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
         // SAFETY: the token proves the instruction set.
+        unsafe { lanes::split(numbers, bits, limbs, rows) }
+    }
+
+    fn join(_: Avx512, rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+        // SAFETY: as above.
+        unsafe { lanes::join(rows, limbs, numbers, stride) }
+    }
+
+    fn reduce_once(_: Avx512, x: &mut [u64], m: &[u64], space: &mut [u64]) {
+        // SAFETY: as above.
+        unsafe { lanes::reduce_once(x, m, space) }
+    }
+
+    fn arrange(_: Avx512, numbers: &mut [u64], digits: usize) {
+        // SAFETY: as above.
         unsafe { table::transpose(numbers, digits) }
     }
 

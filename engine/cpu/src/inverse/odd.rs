@@ -3,6 +3,7 @@
 use super::divsteps::{BATCH, batch};
 use super::signed::{from_limbs, negate_and_add, sign, to_limbs, update, update_modulo};
 use crate::domain::{Domain, Workspace};
+use crate::portable::Portable;
 use crate::portable::row::Row;
 use crate::power_of_two::Residue;
 use modmill_core::limbs::inverse_of_odd;
@@ -68,7 +69,7 @@ fn shortened(a: &[u64], n: &[u64]) -> Residue {
         return Zeroizing::new(a.to_vec());
     }
     let bits = 64 * n.len();
-    let domain = Domain::<Row>::new((), bits, &[n]);
+    let domain = Domain::<Row>::new(Portable, bits, &[n]);
     let mut work = Workspace::new::<Row>(bits);
     let mut x = Zeroizing::new(vec![0; n.len()]);
     domain.enter(&[a], 64 * a.len(), &mut x, &mut work);

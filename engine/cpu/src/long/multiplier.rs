@@ -11,6 +11,7 @@ use crate::fft::shape::{DigitLayout, Ring};
 #[cfg(target_arch = "x86_64")]
 use crate::fft::three_primes::ThreePrimes;
 use crate::isa;
+use crate::limbs::{Limbs, with_scalar};
 use crate::portable::fft::Goldilocks;
 use modmill_core::Isa;
 
@@ -30,6 +31,8 @@ use modmill_core::Isa;
 #[derive(Debug, Clone, Copy)]
 pub struct Multiplier {
     pub(super) scheme: Scheme,
+    /// The arithmetic of factors that are too short for transforms.
+    limbs: Limbs,
 }
 
 /// The NTT schemes of this crate.
@@ -88,16 +91,22 @@ impl Multiplier {
     /// The multipliers of this processor with instruction sets up to `limit`, the fastest last.
     #[must_use]
     pub fn detect(limit: Option<Isa>) -> Vec<Self> {
-        let mut found = vec![Self { scheme: Scheme::Portable(Goldilocks) }];
+        let limbs = Limbs::detect(limit);
+        let mut found = vec![Self { scheme: Scheme::Portable(Goldilocks), limbs }];
         #[cfg(target_arch = "x86_64")]
         {
             let is_within = |isa: Isa| limit.is_none_or(|limit| limit >= isa);
             let fma = isa::detect_avx2().filter(|_| is_within(Isa::Avx2));
             let ifma = isa::detect_ifma().filter(|_| is_within(Isa::Avx512));
-            found.extend(fma.map(|token| Self { scheme: Scheme::Fma(ThreePrimes(token)) }));
-            found.extend(ifma.map(|token| Self { scheme: Scheme::Ifma(ThreePrimes(token)) }));
+            found.extend(fma.map(|token| Self { scheme: Scheme::Fma(ThreePrimes(token)), limbs }));
+            found.extend(ifma.map(|token| Self { scheme: Scheme::Ifma(ThreePrimes(token)), limbs }));
         }
         found
+    }
+
+    /// This multiplier with the fastest arithmetic of short factors that has instruction sets up to `limit`.
+    pub(crate) fn within(self, limit: Option<Isa>) -> Self {
+        Self { limbs: Limbs::detect(limit), ..self }
     }
 
     /// The instruction set.
@@ -112,15 +121,24 @@ impl Multiplier {
         }
     }
 
+    /// The arithmetic of factors that are too short for transforms.
+    pub(crate) fn limbs(&self) -> Limbs {
+        self.limbs
+    }
+
     /// Limbs of the shorter factor from which transforms are faster than Karatsuba's algorithm; measured.
     #[must_use]
     pub fn threshold(&self) -> usize {
-        match self.scheme {
-            Scheme::Portable(_) => 5000,
+        match (self.scheme, self.limbs) {
+            (Scheme::Portable(_), _) => 5000,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Fma(_) => 165,
+            (Scheme::Fma(_), Limbs::Portable) => 165,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Ifma(_) => 90,
+            (Scheme::Fma(_), Limbs::X86(_)) => 500,
+            #[cfg(target_arch = "x86_64")]
+            (Scheme::Ifma(_), Limbs::Portable) => 90,
+            #[cfg(target_arch = "x86_64")]
+            (Scheme::Ifma(_), Limbs::X86(_)) => 200,
         }
     }
 
@@ -143,7 +161,7 @@ impl Multiplier {
     pub fn multiply(&self, a: &[u64], b: &[u64], out: &mut [u64]) {
         assert_eq!(out.len(), a.len() + b.len(), "a product is as long as its factors");
         if a.len().min(b.len()) < self.threshold() {
-            basecase::multiply(a, b, out);
+            with_scalar!(self.limbs, scalar => basecase::multiply(scalar, a, b, out));
         } else {
             self.by_transforms(a, b.len(), SecondFactor::Number(b), out);
         }
@@ -156,7 +174,7 @@ impl Multiplier {
     pub fn square(&self, a: &[u64], out: &mut [u64]) {
         assert_eq!(out.len(), 2 * a.len(), "a square is twice as long as its root");
         if a.len() < self.threshold() {
-            basecase::square(a, out);
+            with_scalar!(self.limbs, scalar => basecase::square(scalar, a, out));
         } else {
             self.by_transforms(a, a.len(), SecondFactor::Same, out);
         }

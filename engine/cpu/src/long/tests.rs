@@ -68,7 +68,9 @@ fn every_short_length_and_every_kind_of_number() {
 fn both_sides_of_every_threshold() {
     let mut random = Random::new(5);
     for multiplier in multipliers() {
-        for threshold in [crate::portable::KARATSUBA, multiplier.threshold()] {
+        for threshold in
+            [<crate::portable::Portable as crate::scalar::Scalar>::KARATSUBA, multiplier.threshold()]
+        {
             for short in [threshold - 1, threshold, threshold + 1] {
                 for long in [short, short + 1, 2 * short - 1, 2 * short, 5 * short + 7] {
                     check(&multiplier, &random.limbs(short), &random.limbs(long));

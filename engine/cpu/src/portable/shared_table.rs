@@ -8,7 +8,7 @@ const MOST: usize = 256;
 
 /// Reads an entry for each index. The table holds a digit of all entries side by side, for as many digits as
 /// a number of `out` has.
-pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
+pub(crate) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     let digits = out.len() / indices.len();
     let entries = table.len() / digits;
     assert!(entries <= MOST && table.len() == entries * digits);

@@ -68,21 +68,39 @@ pub(super) fn full(e: &[u64; LIMBS]) -> [u64; LIMBS] {
     let double = double(u128::from(e[4]) << 64 | u128::from(e[3]));
     let v = [double as u64, (double >> 64) as u64];
     // f = e + e v - v is below 2^-120, so its fifth limb is zero and its fourth is below 2^8.
-    let [p0, p1, p2, p3, _] = shifted_product::<5, 7>(e, &v);
+    let [p0, p1, p2, p3, _] = shifted_product::<5, 2, 7>(e, &v);
     let f = add(&[e[0], e[1], e[2], e[3]], &[p0, p1, p2, p3]);
     let f = [f[0], f[1], f[2], f[3].wrapping_sub(v[0])];
     // f^2, without the bits below the lowest limb and without the two lower limbs of f.
     let (f2, f3) = (u128::from(f[2]), u128::from(f[3]));
     let square = ((f3 * f3) << 64) + ((f3 * f2) << 1) + ((f2 * f2) >> 64);
     let g = add(&f, &[square as u64, (square >> 64) as u64, 0, 0]);
-    let [p0, p1, p2, p3] = shifted_product::<4, 6>(&g, &v);
+    let [p0, p1, p2, p3] = shifted_product::<4, 2, 6>(&g, &v);
     let sum = add(&[g[0], g[1], g[2], g[3], 0], &[p0, p1, p2, p3, 0]);
     add(&sum, &[0, 0, 0, v[0], v[1]])
 }
 
-/// `a b / 2^128`, where S = N + 2.
+/// Limbs of a long reciprocal.
+pub(super) const LONG: usize = 9;
+
+/// The reciprocal for a fraction `e <= 1/2` of nine limbs, lowest first. Its defect is below `2^4` units of
+/// the lowest limb.
+#[inline]
+pub(super) fn long(e: &[u64; LONG]) -> [u64; LONG] {
+    let v = full(&[e[4], e[5], e[6], e[7], e[8]]);
+    // f = e + e v - v is below 2^-303, so it has five limbs.
+    let product = shifted_product::<LONG, LIMBS, { LONG + LIMBS }>(e, &v);
+    let f = add(e, &product);
+    let f = [f[0], f[1], f[2], f[3], f[4].wrapping_sub(v[0])];
+    let product = shifted_product::<LIMBS, LIMBS, { 2 * LIMBS }>(&f, &v);
+    let widened = |limbs: &[u64; LIMBS]| [limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], 0, 0, 0, 0];
+    let sum = add(&widened(&f), &widened(&product));
+    add(&sum, &[0, 0, 0, 0, v[0], v[1], v[2], v[3], v[4]])
+}
+
+/// `a b / 2^(64 M)`, where S = N + M.
 #[inline(always)]
-fn shifted_product<const N: usize, const S: usize>(a: &[u64; N], b: &[u64; 2]) -> [u64; N] {
+fn shifted_product<const N: usize, const M: usize, const S: usize>(a: &[u64; N], b: &[u64; M]) -> [u64; N] {
     let mut sum = [0; S];
     for (place, &b) in b.iter().enumerate() {
         let mut carry = 0;
@@ -94,7 +112,7 @@ fn shifted_product<const N: usize, const S: usize>(a: &[u64; N], b: &[u64; 2]) -
         }
         sum[place + N] = carry;
     }
-    std::array::from_fn(|place| sum[place + 2])
+    std::array::from_fn(|place| sum[place + M])
 }
 
 /// `a + b`, modulo their length.
@@ -125,17 +143,15 @@ mod tests {
         whole - product
     }
 
-    fn samples() -> Vec<[u64; LIMBS]> {
+    fn samples() -> Vec<[u64; LONG]> {
         let half = 1 << 63;
-        let mut samples = vec![
-            [0; 5],
-            [1, 0, 0, 0, 0],
-            [0, 0, 0, 0, half],
-            [u64::MAX, u64::MAX, u64::MAX, u64::MAX, half - 1],
-        ];
+        let mut samples = vec![[0; LONG], [0; LONG], [0; LONG], [u64::MAX; LONG]];
+        samples[1][0] = 1;
+        samples[2][LONG - 1] = half;
+        samples[3][LONG - 1] = half - 1;
         let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         for step in 0..20_000u64 {
-            let mut limbs = [0; 5];
+            let mut limbs = [0; LONG];
             for limb in &mut limbs {
                 let word = random.word();
                 *limb = if word & 7 == 0 {
@@ -146,7 +162,8 @@ mod tests {
                     word
                 };
             }
-            limbs[4] = if step < 10_000 { limbs[4] / 2 } else { (step - 10_000) * (half / 10_000) };
+            limbs[LONG - 1] =
+                if step < 10_000 { limbs[LONG - 1] / 2 } else { (step - 10_000) * (half / 10_000) };
             samples.push(limbs);
         }
         samples
@@ -154,7 +171,9 @@ mod tests {
 
     #[test]
     fn reciprocals_are_lower_estimates_and_close() {
-        for e in samples() {
+        for long_e in samples() {
+            assert!(defect(&long_e, &long(&long_e)).bits() <= 580, "{long_e:x?}");
+            let e: [u64; LIMBS] = long_e[LONG - LIMBS..].try_into().unwrap();
             assert!(defect(&e[4..], &[word(e[4])]).bits() <= 67, "{e:x?}");
             let v = double(u128::from(e[4]) << 64 | u128::from(e[3]));
             assert!(defect(&e[3..], &[v as u64, (v >> 64) as u64]).bits() <= 136, "{e:x?}");

@@ -1,6 +1,7 @@
 //! Remainders against an independent division.
 
 use super::*;
+use crate::limbs::{Limbs, with_scalar};
 use crate::test_support::{Random, big};
 use num_bigint::BigUint;
 
@@ -10,25 +11,45 @@ fn limbs_of(number: &BigUint, len: usize) -> Vec<u64> {
     limbs
 }
 
+/// Every scalar arithmetic of this processor.
+fn scalars() -> Vec<Limbs> {
+    #[allow(unused_mut)]
+    let mut scalars = vec![Limbs::Portable];
+    #[cfg(target_arch = "x86_64")]
+    scalars.extend(crate::isa::detect_adx().map(Limbs::X86));
+    scalars
+}
+
 /// Checks one product and, for equal factors, one square.
 fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
     let expected = limbs_of(&(big(a) * big(b) % big(n)), n.len() + 1);
     let mut out = vec![7; n.len() + 1];
-    mul_mod(a, b, n, &mut out, scratch);
-    assert_eq!(out, expected, "{a:x?} {b:x?} mod {n:x?}");
-    if a == b {
+    for limbs in scalars() {
         out.fill(7);
-        square_mod(a, n, &mut out, scratch);
-        assert_eq!(out, expected, "{a:x?} squared mod {n:x?}");
+        with_scalar!(limbs, scalar => multiply(scalar, a, b, n, &mut out, scratch));
+        assert_eq!(out, expected, "{limbs:?}: {a:x?} {b:x?} mod {n:x?}");
+        if a == b {
+            out.fill(7);
+            with_scalar!(limbs, scalar => square(scalar, a, n, &mut out, scratch));
+            assert_eq!(out, expected, "{limbs:?}: {a:x?} squared mod {n:x?}");
+        }
     }
 }
 
 /// Checks the remainder of an arbitrary dividend.
 fn check_division(value: &[u64], n: &[u64]) {
     let mut scratch = Scratch::new(1, 1);
-    let mut out = vec![7; n.len()];
-    run(value.len(), n, &mut out, &mut scratch, |to| to.copy_from_slice(value));
-    assert_eq!(out, limbs_of(&(big(value) % big(n)), n.len()), "{value:x?} mod {n:x?}");
+    let expected = limbs_of(&(big(value) % big(n)), n.len());
+    for limbs in scalars() {
+        // Numbers of their own width, and of a declared width beyond the limbs, which has them divided.
+        for bits in [bit_length(value), 64 * value.len() + 1] {
+            for (bit, expected) in [(1, &expected), (0, &vec![0; n.len()])] {
+                let mut out = vec![7; n.len()];
+                with_scalar!(limbs, scalar => reduce(scalar, (value, bits), bit, n, &mut out, &mut scratch));
+                assert_eq!(&out, expected, "{limbs:?}: {bit} times {value:x?} mod {n:x?}");
+            }
+        }
+    }
 }
 
 /// Numbers of `count` limbs with long carry chains: bits, runs of ones, extremes at the top.
@@ -61,10 +82,17 @@ fn all_small_numbers() {
                 assert_eq!(out, [a * b % n, 0], "{a} {b} mod {n}");
             }
             let mut out = [7];
-            square_mod(&[a], &[n], &mut out, &mut scratch);
+            square(Portable, &[a], &[n], &mut out, &mut scratch);
             assert_eq!(out, [a * a % n], "{a} squared mod {n}");
         }
     }
+}
+
+#[test]
+fn bits_beyond_the_width_do_not_count() {
+    let mut out = [7];
+    reduce(Portable, (&[0xff], 3), 1, &[5], &mut out, &mut Scratch::new(1, 1));
+    assert_eq!(out, [7 % 5]);
 }
 
 #[test]
@@ -88,12 +116,17 @@ fn hard_numbers_of_all_lengths() {
 #[test]
 fn quotients_at_their_limits() {
     let mut random = Random::new(6);
-    for count in [1, 2, 3, 4, 5, 6, 8, 11] {
+    // Long divisors have eight limbs of the quotient found at once.
+    for (count, rests) in [1, 2, 3, 4, 5, 6, 8, 11]
+        .map(|count| (count, &[1, 2, 4, 5, 8][..]))
+        .into_iter()
+        .chain([35, 36, 37, 44].map(|count| (count, &[7, 8, 13, 17][..])))
+    {
         for n in hard(count, &mut random).iter().filter(|n| bit_length(n) > 0) {
             let n_value = big(n);
             let less = &n_value - 1u8;
             let half = &n_value >> 1;
-            for rest in [1, 2, 4, 5, 8] {
+            for &rest in rests {
                 for q in hard(rest, &mut random) {
                     for r in [&BigUint::ZERO, &less, &half] {
                         let value = big(&q) * &n_value + r;

@@ -1,6 +1,8 @@
 //! The inner loops as functions of one instruction set, with checked lengths.
 
+use super::Wide;
 use super::samples::Samples;
+use crate::lanes::{self, Bits};
 use modmill_core::Isa;
 
 /// A part of a pass.
@@ -45,6 +47,28 @@ pub(crate) trait Leaves: Samples {
     /// Converts plain digits to samples.
     fn convert(token: Self::Token, plain: &[u64], out: &mut [u64]);
 
+    /// See [`crate::kernel::Kernel::split`].
+    fn split(_: Self::Token, numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64])
+    where
+        Self: Sized,
+    {
+        lanes::split::<Wide<Self>>(numbers, bits, limbs, rows);
+    }
+    /// See [`crate::kernel::Kernel::join`].
+    fn join(_: Self::Token, rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize)
+    where
+        Self: Sized,
+    {
+        lanes::join::<Wide<Self>>(rows, limbs, numbers, stride);
+    }
+    /// See [`crate::kernel::Kernel::reduce_once`].
+    fn reduce_once(_: Self::Token, x: &mut [u64], m: &[u64], _space: &mut [u64])
+    where
+        Self: Sized,
+    {
+        lanes::reduce_once::<Wide<Self>>(x, m);
+    }
+
     /// See [`crate::kernel::Kernel::AT_ONCE`].
     const AT_ONCE: usize = 1;
     /// See [`crate::kernel::Kernel::arrange`].
@@ -55,7 +79,8 @@ pub(crate) trait Leaves: Samples {
     fn select_shared(token: Self::Token, table: &[u64], indices: &[u64], out: &mut [u64]);
 }
 
-/// Implements [`Leaves`] for a vector type. `$tables` are its table reads.
+/// Implements [`Leaves`] for a vector type. `$tables` are its table reads, and its conversions if
+/// it has any.
 macro_rules! implement_leaves {
     ($vector:ident, $token:ident, $isa:expr, $features:literal, $($rows:literal)+; $($tables:tt)*) => {
         impl $crate::wide::leaves::Leaves for $vector {

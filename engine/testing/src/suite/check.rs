@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::oracle::{self, batch, show};
-use modmill::{Batch, Engine, Error, ItemErrorKind, Public};
+use modmill::{Batch, Engine, Error, ItemErrorKind, Modulus, Public};
 use num_bigint::BigUint;
 
 /// The items of a call: `a` and `b` are factors, or base and exponent.
@@ -46,13 +46,16 @@ impl Items {
 pub(super) type Check = fn(&Engine, &Items) -> Outcome;
 
 /// The operations that cost about one product.
-pub(super) const CHEAP: [(&str, Check); 3] = [("mul", mul), ("mul_mod", mul_mod), ("square_mod", square_mod)];
+pub(super) const CHEAP: [(&str, Check); 5] =
+    [("mul", mul), ("square", square), ("mul_mod", mul_mod), ("square_mod", square_mod), ("reduce", reduce)];
 
 /// Every operation on items.
-pub(super) const ALL: [(&str, Check); 6] = [
+pub(super) const ALL: [(&str, Check); 8] = [
     ("mul", mul),
+    ("square", square),
     ("mul_mod", mul_mod),
     ("square_mod", square_mod),
+    ("reduce", reduce),
     ("pow", pow),
     ("pow_vartime", pow_vartime),
     ("inv", inv),
@@ -63,6 +66,13 @@ fn mul(engine: &Engine, items: &Items) -> Outcome {
     let found = engine.mul(&a, &b).map_err(|error| error.to_string())?;
     expect_width(&found, a.bits() + b.bits())?;
     expect(&items.named()[..2], &items.map(|a, b, _| a * b), &found)
+}
+
+fn square(engine: &Engine, items: &Items) -> Outcome {
+    let [a, _, _] = items.batches();
+    let found = engine.square(&a).map_err(|error| error.to_string())?;
+    expect_width(&found, 2 * a.bits())?;
+    expect(&items.named()[..1], &items.map(|a, _, _| a * a), &found)
 }
 
 fn mul_mod(engine: &Engine, items: &Items) -> Outcome {
@@ -77,6 +87,19 @@ fn square_mod(engine: &Engine, items: &Items) -> Outcome {
     let found = engine.square_mod(&a, &n).map_err(|error| error.to_string())?;
     expect_width(&found, n.bits())?;
     expect(&items.named(), &items.map(|a, _, n| oracle::mul_mod(a, a, n)), &found)
+}
+
+/// Checks the remainders of all `a`, and of all `a` by the first modulus.
+fn reduce(engine: &Engine, items: &Items) -> Outcome {
+    let [a, _, n] = items.batches();
+    let found = engine.reduce(&a, &n).map_err(|error| error.to_string())?;
+    expect_width(&found, n.bits())?;
+    expect(&items.named(), &items.map(|a, _, n| a % n), &found)?;
+    let Some(first) = items.n.first() else { return Ok(()) };
+    let modulus = Modulus::new(&first.to_u64_digits()).map_err(|error| error.to_string())?;
+    let found = engine.reduce(&a, &modulus).map_err(|error| error.to_string())?;
+    expect(&items.named()[..1], &items.map(|a, _, _| a % first), &found)
+        .map_err(|wrong| format!("modulo {}: {wrong}", show(first)))
 }
 
 fn pow(engine: &Engine, items: &Items) -> Outcome {

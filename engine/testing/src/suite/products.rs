@@ -1,4 +1,5 @@
-//! Full products and squares of long numbers, at the lengths at which transforms start and change.
+//! Full products and squares of long numbers, at the lengths at which Karatsuba's algorithm and transforms
+//! start and change.
 
 use super::{Effort, Outcome, Suite};
 use crate::hard::{ones, runs};
@@ -8,7 +9,10 @@ use modmill::Engine;
 use num_bigint::BigUint;
 
 pub(super) fn run(suite: &mut Suite<'_>) {
-    let mut lengths = vec![(10_239, 10_241), (32_769, 32_768), (65_535, 9), (100_000, 60_000)];
+    // Factors of 47 and 48 limbs; squares of 79, 80, 95 and 96.
+    let mut lengths =
+        vec![(3008, 3008), (3072, 3009), (5056, 5056), (5057, 5120), (6080, 6080), (6081, 6144)];
+    lengths.extend([(10_239, 10_241), (32_769, 32_768), (65_535, 9), (100_000, 60_000)]);
     if suite.effort == Effort::Full {
         lengths.extend([(786_432, 786_432), (1 << 20, 1 << 20), (3_000_000, 500_000)]);
     }
