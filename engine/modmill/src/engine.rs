@@ -208,8 +208,8 @@ impl Engine {
     }
 }
 
-/// An engine with the threads and devices of another, on one backend: without GPUs, or with GPUs for everything
-/// that they have kernels for. An error if there is no GPU.
+/// An engine with the threads and devices of another, on one backend: without GPUs, or with GPUs for
+/// everything that they have kernels for. An error if there is no GPU.
 ///
 /// ```
 /// use modmill::{Backend, Engine, limited_to, only_backend};

@@ -239,8 +239,8 @@ async fn a_gpu_that_fails_costs_no_answer() {
     }
 }
 
-/// An engine on GPUs alone has them compute every batch, however small. Batches by themselves begin and end, so
-/// that none waits for a worker that does not come.
+/// An engine on GPUs alone has them compute every batch, however small. Batches by themselves begin and end,
+/// so that none waits for a worker that does not come.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_goes_to_the_gpu_that_was_asked_for() {
     let Some(engine) = modmill_testing::emulated::engine(Faults::default()) else { return };

@@ -34,8 +34,8 @@ pub(super) struct Shared {
     pub(super) metrics: Arc<Metrics>,
     /// The engine of callers.
     pub(super) engine: Arc<Engine>,
-    /// The engine of the workers of the GPU, if there is one. Everything that GPUs have kernels for is computed
-    /// there.
+    /// The engine of the workers of the GPU, if there is one. Everything that GPUs have kernels for is
+    /// computed there.
     pub(super) gpu: Option<Engine>,
     /// An engine of the CPU with one thread, as each worker has one: for plans, and for what a GPU could not
     /// compute.
