@@ -45,8 +45,9 @@ fn completions_are_written_for_each_shell() {
 fn listed(help: &str) -> Vec<String> {
     let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = list.lines().take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
-    names.filter(|name| *name != "help").map(str::to_owned).collect()
+    // The text of a command may go on in the next line, which begins with more spaces.
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !["", "help"].contains(name)).map(str::to_owned).collect()
 }
 
 #[test]
@@ -70,7 +71,8 @@ fn every_command_has_a_manual_page() {
         }
         pages += 1;
     }
-    assert!(pages > 30 && std::fs::read_dir(&folder).unwrap().count() == pages, "{pages} pages");
+    let least = if cfg!(feature = "full") { 30 } else { 20 };
+    assert!(pages > least && std::fs::read_dir(&folder).unwrap().count() == pages, "{pages} pages");
     let page = stdout(&run(&["man"], ""));
     assert!(page.contains(".SH EXAMPLES\n.nf\n") && page.contains(".SH \"EXIT STATUS\"\n.nf\n"), "{page}");
     let sections = stdout(&run(&["man", "rsa", "sign"], "")).matches("\n.SH ").count();
