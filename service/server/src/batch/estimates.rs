@@ -38,6 +38,15 @@ pub(super) struct GpuEstimate {
     pub(super) most: usize,
     /// Items in a second.
     pub(super) rate: f64,
+    /// Seconds of a batch of one item.
+    pub(super) start: f64,
+}
+
+impl GpuEstimate {
+    /// Seconds of a batch.
+    fn seconds(&self, items: usize) -> f64 {
+        self.start + items as f64 / self.rate
+    }
 }
 
 impl Estimate {
@@ -58,6 +67,14 @@ impl Estimate {
         }
     }
 
+    /// Whether the GPU answers `items` items sooner than all workers of the CPU, which other work slows down as
+    /// it did lately. A class that the GPU has goes back to the CPU when the GPU takes twice as long, so that it
+    /// does not go to and fro.
+    pub(super) fn is_gpu_sooner(&self, items: usize, workers: usize, has_gpu: bool) -> bool {
+        let cpu = items as f64 * self.item_seconds / workers as f64;
+        self.gpu.is_some_and(|gpu| cpu >= if has_gpu { 0.5 } else { 1.0 } * gpu.seconds(items))
+    }
+
     /// Seconds that one item waits in a full queue, with all who compute.
     pub(super) fn seconds(&self, items: usize, workers: usize) -> f64 {
         let rate = workers as f64 / self.item_seconds + self.gpu.map_or(0.0, |gpu| gpu.rate);
@@ -69,8 +86,8 @@ impl Estimate {
 pub(super) struct Estimates {
     /// The estimates of the plans.
     planned: RwLock<BTreeMap<Class, (Estimate, Instant)>>,
-    /// Measured seconds as a multiple of planned ones.
-    scales: Mutex<BTreeMap<Class, f64>>,
+    /// Measured seconds as a multiple of planned ones, on the CPU and on the GPU.
+    scales: Mutex<BTreeMap<Class, [f64; 2]>>,
     workers: usize,
     gpu_seconds: f64,
 }
@@ -84,8 +101,9 @@ impl Estimates {
     pub(super) fn get(&self, class: Class) -> Option<Estimate> {
         let (planned, _) = *self.planned.read().get(&class)?;
         let scales = self.scales.lock();
-        let scale = scales.get(&class).copied().unwrap_or(1.0);
-        Some(Estimate { item_seconds: planned.item_seconds * scale, ..planned })
+        let [cpu, gpu] = scales.get(&class).copied().unwrap_or([1.0; 2]);
+        let gpu = planned.gpu.map(|of| GpuEstimate { rate: of.rate / gpu, start: of.start * gpu, ..of });
+        Some(Estimate { item_seconds: planned.item_seconds * cpu, gpu, ..planned })
     }
 
     /// The estimate of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are
@@ -105,10 +123,21 @@ impl Estimates {
         let planned = self.planned.read().get(&class).map(|(planned, _)| *planned);
         let Some(planned) = planned else { return };
         let expected = items.next_multiple_of(planned.group) as f64 * planned.item_seconds;
-        let ratio = (seconds / expected).clamp(0.2, 10.0);
+        self.scale(class, 0, seconds / expected);
+    }
+
+    /// Learns that `items` items took `seconds` on the GPU.
+    pub(super) fn learn_gpu(&self, class: Class, items: usize, seconds: f64) {
+        let planned = self.planned.read().get(&class).and_then(|(planned, _)| planned.gpu);
+        let Some(planned) = planned else { return };
+        self.scale(class, 1, seconds / planned.seconds(items));
+    }
+
+    /// Moves a scale towards a measured ratio.
+    fn scale(&self, class: Class, backend: usize, ratio: f64) {
         let mut scales = self.scales.lock();
-        let scale = scales.entry(class).or_insert(1.0);
-        *scale += (ratio - *scale) / 16.0;
+        let scale = &mut scales.entry(class).or_insert([1.0; 2])[backend];
+        *scale += (ratio.clamp(0.2, 10.0) - *scale) / 16.0;
     }
 
     fn plan(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
@@ -135,7 +164,7 @@ impl Estimates {
         let fits = |items: &usize| seconds(*items).is_some_and(|seconds| seconds <= self.gpu_seconds);
         let most = sizes().filter(fits).last().unwrap_or(least).max(least);
         let rate = most as f64 / seconds(most)?;
-        Some(GpuEstimate { least, most, rate })
+        Some(GpuEstimate { least, most, rate, start: seconds(1)? })
     }
 }
 
@@ -170,6 +199,24 @@ mod tests {
         ] {
             assert_eq!(estimate.share(waiting, workers, 5e-3), share, "{waiting} wait for {workers}");
         }
+    }
+
+    #[test]
+    fn the_gpu_has_a_crowd_and_keeps_half_of_it() {
+        // 16 workers take 10 us for each item, and the GPU 4 ms and 0.5 us for each.
+        let gpu = Some(GpuEstimate { least: 512, most: 1 << 16, rate: 2e6, start: 4e-3 });
+        let estimate = Estimate { group: 4, item_seconds: 160e-6, gpu };
+        for (items, takes, keeps) in [
+            (1, false, false),
+            (150, false, false),
+            (300, false, true),
+            (500, true, true),
+            (9000, true, true),
+        ] {
+            assert_eq!(estimate.is_gpu_sooner(items, 16, false), takes, "{items}");
+            assert_eq!(estimate.is_gpu_sooner(items, 16, true), keeps, "{items}");
+        }
+        assert!(!Estimate { gpu: None, ..estimate }.is_gpu_sooner(1 << 20, 16, true));
     }
 
     #[test]

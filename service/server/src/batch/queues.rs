@@ -35,29 +35,30 @@ struct Queue {
     items: usize,
     /// The turn in which the queue was last served.
     served: u64,
-    /// How fast items come.
-    arrivals: Arrivals,
+    /// Items that are computed.
+    computing: usize,
+    crowd: Crowd,
     /// Whether the items are left to the GPU.
     is_for_gpu: bool,
 }
 
-/// The time over which arrivals are averaged.
-const AVERAGED: f64 = 0.05;
+/// Seconds in which a crowd is forgotten. Answered clients ask again within that time.
+const FORGOTTEN: f64 = 0.02;
 
-/// How fast items come: an average that forgets what is older than some [`AVERAGED`] seconds.
+/// The most items of a class that waited or were computed at the same time, of late.
 #[derive(Default)]
-struct Arrivals {
-    rate: f64,
+struct Crowd {
+    items: f64,
     last: Option<Instant>,
 }
 
-impl Arrivals {
-    /// Counts items that come now, and returns how many come in a second.
-    fn add(&mut self, items: usize, now: Instant) -> f64 {
+impl Crowd {
+    /// Counts `items` that are there now, and returns the most of late.
+    fn see(&mut self, items: usize, now: Instant) -> usize {
         let passed = self.last.map_or(f64::INFINITY, |last| (now - last).as_secs_f64());
         self.last = Some(now);
-        self.rate = self.rate * (-passed / AVERAGED).exp() + items as f64 / AVERAGED;
-        self.rate
+        self.items = (self.items * (-passed / FORGOTTEN).exp()).max(items as f64);
+        self.items as usize
     }
 }
 
@@ -120,20 +121,25 @@ impl Queues {
         Ok(())
     }
 
-    /// Counts items of a class that have come, and says whether the GPU takes the class from now on, by
-    /// `is_for_gpu` of the items in a second and of who took it so far. The second answer is whether that
-    /// changed.
-    pub(super) fn arrived(
+    /// Decides whether the items of a class are left to the GPU, by `is_for_gpu` of how many there are and of
+    /// who took them so far. The second answer is whether that changed.
+    pub(super) fn decide(
         &mut self,
         class: Class,
-        items: usize,
         now: Instant,
-        is_for_gpu: impl FnOnce(f64, bool) -> bool,
+        is_for_gpu: impl FnOnce(usize, bool) -> bool,
     ) -> (bool, bool) {
         let queue = self.classes.entry(class).or_default();
         let before = queue.is_for_gpu;
-        queue.is_for_gpu = is_for_gpu(queue.arrivals.add(items, now), before);
+        queue.is_for_gpu = is_for_gpu(queue.crowd.see(queue.items + queue.computing, now), before);
         (queue.is_for_gpu, queue.is_for_gpu != before)
+    }
+
+    /// Items that were taken are computed.
+    pub(super) fn computed(&mut self, class: Class, items: usize) {
+        if let Some(queue) = self.classes.get_mut(&class) {
+            queue.computing = queue.computing.saturating_sub(items);
+        }
     }
 
     /// Whether the items of a class are left to the GPU. The last ones of a service that ends are not.
@@ -197,6 +203,7 @@ impl Queues {
             }
             queue.lines.put_back(line);
         }
+        queue.computing += taken.items;
         for (principal, charge) in left {
             self.leave(&principal, charge);
         }

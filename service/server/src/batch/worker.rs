@@ -13,9 +13,6 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The part of the CPU's cores that a class of operations may keep busy where there is a GPU.
-const CORES_OF_MUCH: f64 = 0.125;
-
 /// How long a GPU that failed is given nothing.
 const GPU_REST: Duration = Duration::from_secs(10);
 
@@ -73,12 +70,12 @@ impl Shared {
         // the room alone.
         let charge = seconds.min(room.seconds / 4.0).max(1e-6);
         let mut queues = self.queues();
-        let items = call.work.len();
         queues.push(class, call, charge, room)?;
-        let (is_for_gpu, is_changed) = queues.arrived(class, items, Instant::now(), |rate, is_for_gpu| {
-            estimate.gpu.is_some()
-                && self.gpu_rests().is_none()
-                && self.leaves_to_gpu(rate * estimate.item_seconds, is_for_gpu)
+        let is_gpu_there = self.gpu_rests().is_none();
+        let (is_for_gpu, is_changed) = queues.decide(class, Instant::now(), |items, is_for_gpu| {
+            let is_asked_for = only_backend(&self.engine) == Some(Backend::Cuda);
+            let is_sooner = || estimate.is_gpu_sooner(items, self.settings.workers, is_for_gpu);
+            is_gpu_there && estimate.gpu.is_some() && (is_asked_for || is_sooner())
         });
         let waiting = queues.items(class);
         let (idle, idle_gpu) = (queues.idle, queues.idle_gpu);
@@ -94,14 +91,6 @@ impl Shared {
             self.for_gpu.notify_one();
         }
         Ok(())
-    }
-
-    /// Whether a class whose operations would keep `busy` cores of the CPU busy is left to the GPU: the cores
-    /// are needed for the requests themselves. A class of which little comes has the CPU's shorter latency.
-    fn leaves_to_gpu(&self, busy: f64, is_for_gpu: bool) -> bool {
-        // A class goes back when half of that comes, so that it does not go to and fro.
-        let part = if is_for_gpu { CORES_OF_MUCH / 2.0 } else { CORES_OF_MUCH };
-        only_backend(&self.engine) == Some(Backend::Cuda) || busy >= part * self.settings.workers as f64
     }
 
     /// Takes no more work. Workers end when nothing waits.
@@ -216,8 +205,10 @@ impl Shared {
             computed = compute(&self.cpu, &taken.pieces);
         }
         let seconds = start.elapsed().as_secs_f64();
-        if backend == BackendName::Cpu {
-            self.estimates.learn(class, taken.items, seconds);
+        self.queues().computed(class, taken.items);
+        match backend {
+            BackendName::Cpu => self.estimates.learn(class, taken.items, seconds),
+            BackendName::Gpu => self.estimates.learn_gpu(class, taken.items, seconds),
         }
         self.metrics.batch(backend, class.is_private, taken.items, seconds);
         match computed {

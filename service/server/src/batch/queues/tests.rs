@@ -41,29 +41,30 @@ fn names(taken: &Taken) -> Vec<(&str, usize)> {
 }
 
 #[test]
-fn arrivals_are_averaged_and_forgotten() {
-    let (mut arrivals, start) = (Arrivals::default(), Instant::now());
-    let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
-    // Ten items in each millisecond.
-    let rates: Vec<f64> = (0..500).map(|time| arrivals.add(10, at(time))).collect();
-    assert!(rates[0] < 300.0 && (9_500.0..10_500.0).contains(&rates[499]), "{} {}", rates[0], rates[499]);
-    assert!(arrivals.add(1, at(1500)) < 25.0, "what came a second ago does not count");
-}
-
-#[test]
-fn a_class_is_left_to_the_gpu_while_much_comes() {
+fn a_crowd_is_left_to_the_gpu_until_it_is_forgotten() {
     let (mut queues, start) = (Queues::default(), Instant::now());
-    let is_for_gpu = |rate: f64, before: bool| rate >= if before { 500.0 } else { 1000.0 };
-    let (call, _receiver) = call("a", 3, later());
-    queues.push(CLASS, call, 0.1, ROOM).unwrap();
-    assert_eq!(queues.arrived(CLASS, 3, start, is_for_gpu), (false, false));
-    assert_eq!(queues.arrived(CLASS, 100, start, is_for_gpu), (true, true));
+    let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+    let is_for_gpu = |items: usize, has_gpu: bool| items >= if has_gpu { 50 } else { 100 };
+    let mut receivers = Vec::new();
+    let mut push = |queues: &mut Queues, items: usize| {
+        let (call, receiver) = call("a", items, later());
+        receivers.push(receiver);
+        queues.push(CLASS, call, 0.001, ROOM).unwrap();
+    };
+    push(&mut queues, 60);
+    assert_eq!(queues.decide(CLASS, at(0), is_for_gpu), (false, false));
+    assert_eq!(queues.take(CLASS, 60, 60, at(0)).items, 60);
+    push(&mut queues, 40);
+    assert_eq!(queues.decide(CLASS, at(1), is_for_gpu), (true, true), "60 are computed, and 40 wait");
     assert!(queues.is_for_gpu(CLASS));
-    // Less comes, but more than a half of much.
-    let soon = start + Duration::from_millis(40);
-    assert_eq!(queues.arrived(CLASS, 1, soon, is_for_gpu), (true, false));
-    assert_eq!(queues.arrived(CLASS, 1, soon + Duration::from_secs(1), is_for_gpu), (false, true));
-    assert_eq!(queues.arrived(CLASS, 100, soon + Duration::from_secs(1), is_for_gpu), (true, true));
+    // All are answered, and ask again little by little.
+    assert_eq!(queues.take(CLASS, 40, 40, at(2)).items, 40);
+    queues.computed(CLASS, 100);
+    push(&mut queues, 1);
+    assert_eq!(queues.decide(CLASS, at(10), is_for_gpu), (true, false));
+    assert_eq!(queues.decide(CLASS, at(200), is_for_gpu), (false, true));
+    push(&mut queues, 99);
+    assert_eq!(queues.decide(CLASS, at(201), is_for_gpu), (true, true));
     queues.is_draining = true;
     assert!(!queues.is_for_gpu(CLASS), "all workers answer the last ones");
 }
