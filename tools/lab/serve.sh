@@ -2,7 +2,7 @@
 # The figures of the signing service (docs/notebook/serve.md). Server and load generator share the same cores.
 #
 #   serve.sh cpu FOLDER    two cores: batches and one signature at a time, a lone client, transit, latency against load, idle connections
-#   serve.sh gpu FOLDER    all cores and the GPU: bulk, KMS, transit
+#   serve.sh gpu FOLDER    all cores and the GPU: KMS by the GPU and by the CPU alone, bulk, transit
 #
 # MODMILL names the program. FOLDER holds the data of the servers, and the plot.
 set -euo pipefail
@@ -54,11 +54,15 @@ if [ "$kind" = cpu ]; then
     kill "$pid_batched"
 else
     start gpu 4603 '[audit]\nsync = "none"\n'
+    start cpu 4604 '[engine]\nbackend = "cpu"\n[audit]\nsync = "none"\n'
+    for connections in 1 64 256 512 1024 1024; do
+        load gpu 4603 --connections $connections --verify-every 100
+        load cpu 4604 --connections $connections --verify-every 100
+    done
+    kill "$pid_cpu"
+    load gpu 4603 --connections 1024 --rate 70000 --verify-every 100
     for connections in 1 2 4 8; do
         load gpu 4603 --interface bulk --batch 16384 --connections $connections --verify-every 1000
-    done
-    for connections in 256 1024; do
-        load gpu 4603 --connections $connections --verify-every 100
     done
     load gpu 4603 --interface transit --batch 10000 --connections 8 --verify-every 1000
     kill "$pid_gpu"
