@@ -67,9 +67,9 @@ impl Estimate {
         }
     }
 
-    /// Whether the GPU answers `items` items sooner than all workers of the CPU, which other work slows down as
-    /// it did lately. A class that the GPU has goes back to the CPU when the GPU takes twice as long, so that it
-    /// does not go to and fro.
+    /// Whether the GPU answers `items` items sooner than all workers of the CPU, which other work slows down
+    /// as it did lately. A class that the GPU has goes back to the CPU when the GPU takes twice as long, so
+    /// that it does not go to and fro.
     pub(super) fn is_gpu_sooner(&self, items: usize, workers: usize, has_gpu: bool) -> bool {
         let cpu = items as f64 * self.item_seconds / workers as f64;
         self.gpu.is_some_and(|gpu| cpu >= if has_gpu { 0.5 } else { 1.0 } * gpu.seconds(items))
