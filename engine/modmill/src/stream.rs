@@ -60,7 +60,7 @@ impl<'a> From<&'a mut Batch> for Rows<'a, u64> {
 
 impl<T> Rows<'_, T> {
     fn len(&self) -> usize {
-        self.elements.len() / self.width
+        self.elements.len() / self.width.max(1)
     }
 }
 
@@ -141,9 +141,13 @@ impl Stream<'_, '_> {
 
     /// Writes the answers of a formula to a batch that has their width and number.
     pub fn into_batch<F: Formula>(&self, formula: &F, batch: &mut Batch) -> Result<(), F::Error> {
-        self.into_rows(formula, batch.into(), |_, numbers, rows| {
-            rows.copy_from_slice(numbers.as_limbs());
-            Ok(())
+        let (what, found) = ("the batch for answers", batch.bits());
+        self.into_rows(formula, batch.into(), |_, numbers, rows| match numbers.as_limbs() {
+            limbs if limbs.len() == rows.len() => {
+                rows.copy_from_slice(limbs);
+                Ok(())
+            }
+            _ => Err(Error::WidthMismatch { what, expected: numbers.bits(), found }.into()),
         })
     }
 
@@ -156,7 +160,7 @@ impl Stream<'_, '_> {
         rows: Rows<'_, T>,
         write: impl Fn(usize, BatchView<'_>, &mut [T]) -> Result<(), F::Error> + Sync,
     ) -> Result<(), F::Error> {
-        let (count, width) = (rows.len(), rows.width);
+        let (count, width) = (rows.len(), rows.width.max(1));
         let gpus = self.gpus();
         let size = self.part_size(gpus, count);
         let parts = Mutex::new(rows.elements.chunks_mut(size * width).enumerate());
@@ -243,6 +247,10 @@ impl Stream<'_, '_> {
             None => formula.compute(engine, items)?,
         };
         match found {
+            Some(found) if found.len() != count => {
+                let what = "the answers of a formula";
+                Err(Error::LengthMismatch { what, expected: count, found: found.len() }.into())
+            }
             Some(found) => write_rows(engine, (first, &found), rows, write),
             None => Ok(()),
         }

@@ -90,6 +90,28 @@ fn many_rows_are_written_in_order_and_the_first_error_is_told() {
 }
 
 #[test]
+fn answers_that_do_not_fit_are_refused() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let ((column, _), modulus) = (column(3), modulus());
+    let formula = Cubic { column: &column, modulus: &modulus, wrong: &[] };
+    let request = Request::new(Op::MulMod, BITS, 3).one_modulus();
+    let narrow = engine.stream(&request).into_batch(&formula, &mut Batch::zeros(64, 3));
+    assert!(matches!(narrow, Err(Error::WidthMismatch { expected: BITS, found: 64, .. })), "{narrow:?}");
+
+    /// A formula with one answer, whatever it is asked for.
+    struct One;
+    impl Formula for One {
+        type Error = Error;
+
+        fn compute<P: Holds>(&self, _: &Engine<P>, _: Range<usize>) -> Result<Option<Batch>, Error> {
+            Ok(Some(Batch::zeros(BITS, 1)))
+        }
+    }
+    let few = engine.stream(&request).into_batch(&One, &mut Batch::zeros(BITS, 3));
+    assert!(matches!(few, Err(Error::LengthMismatch { expected: 3, found: 1, .. })), "{few:?}");
+}
+
+#[test]
 fn a_watch_stops_before_the_next_part() {
     let watch = Arc::new(Watch::new());
     watch.stop();
