@@ -16,7 +16,7 @@ pub(super) type V = __m512i;
 
 /// Repeats a block with the constant `$i` counting from 0 below `$end`, unrolled before the optimiser sees
 /// it. Array indices are then literals, and arrays live in registers. (The optimiser unrolls loops too late
-/// for that, and the arrays end up in memory.)
+/// for that, and the arrays end up in memory.) Blocks that do not count are gone before the optimiser sees them, too.
 macro_rules! unroll {
     ($i:ident < $end:expr, $body:block) => {
         unroll!(@ $i, $end, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
@@ -26,7 +26,7 @@ macro_rules! unroll {
             const $i: usize = $k;
             // Literal indices make some of the comparisons in a body trivial.
             #[allow(clippy::absurd_extreme_comparisons)]
-            if $i < $end $body
+            if const { $i < $end } $body
         })*
     };
 }
@@ -219,16 +219,16 @@ pub(super) unsafe fn square_rows<const R: usize>(t: Columns, x: *const V, n: usi
         });
         unroll!(I < R, {
             unroll!(J < R, {
-                if I < J && I + J < R {
+                if const { I < J && I + J < R } {
                     below[I + J] = low(below[I + J], rows[I], rows[J]);
-                } else if I < J {
+                } else if const { I < J } {
                     window[I + J - R] = low(window[I + J - R], rows[I], rows[J]);
                 }
             });
             unroll!(J < R, {
-                if I < J && I + J + 1 < R {
+                if const { I < J && I + J + 1 < R } {
                     below[I + J + 1] = high(below[I + J + 1], rows[I], rows[J]);
-                } else if I < J {
+                } else if const { I < J } {
                     window[I + J + 1 - R] = high(window[I + J + 1 - R], rows[I], rows[J]);
                 }
             });
@@ -292,20 +292,20 @@ pub(super) unsafe fn fold<const R: usize>(t: *const V, m: *const V, n: usize, mu
             let digit = digits[I];
             unroll!(J < R - 1, {
                 let m_j = load(m.add(J));
-                if I + J + 1 < R {
+                if const { I + J + 1 < R } {
                     digits[I + J + 1] = low(digits[I + J + 1], digit, m_j);
                 } else {
                     window[I + J + 1 - R] = low(window[I + J + 1 - R], digit, m_j);
                 }
             });
-            if I + 1 < R {
+            if const { I + 1 < R } {
                 digits[I + 1] = plus(digits[I + 1], carry(digit));
             } else {
                 window[0] = plus(window[0], carry(digit));
             }
             unroll!(J < R - 1, {
                 let m_j = load(m.add(J));
-                if I + J + 2 < R {
+                if const { I + J + 2 < R } {
                     digits[I + J + 2] = high(digits[I + J + 2], digit, m_j);
                 } else {
                     window[I + J + 2 - R] = high(window[I + J + 2 - R], digit, m_j);
