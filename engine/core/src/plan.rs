@@ -173,7 +173,7 @@ mod tests {
         };
         assert_eq!(
             plan.to_string(),
-            "pow of 1000 items of 2048 bits: avx512/ifma, 8 lanes, 5-bit window, about 250 ms\n  \
+            "pow of 1000 items of 2048 bits: avx512ifma/ifma, 8 lanes, 5-bit window, about 250 ms\n  \
              least time by measured costs\n  avx512/wide, 8 lanes: 2.0 x the time"
         );
         assert_eq!((plan.recipe.get::<&str>(), plan.recipe.get::<u8>()), (Some(&"recipe"), None));
