@@ -47,7 +47,7 @@ pub(super) enum Scheme {
     Ifma(ThreePrimes<Words>),
 }
 
-/// Limbs from which transforms are faster.
+/// The lengths in limbs from which transforms are faster.
 struct Thresholds {
     /// Of the shorter factor of a product, beside Karatsuba's algorithm.
     product: usize,
@@ -160,7 +160,8 @@ impl Multiplier {
         self.thresholds().ring
     }
 
-    /// Measured: `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`.
+    /// The lengths that were measured by
+    /// `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`; on IFMA by benchmarks.
     fn thresholds(&self) -> Thresholds {
         let [product, square, ring] = match (self.scheme, self.limbs) {
             (Scheme::Portable(_), _) => [5000, 5000, 700],

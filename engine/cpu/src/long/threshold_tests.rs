@@ -9,16 +9,19 @@ use crate::limbs::with_scalar;
 use crate::test_support::Random;
 use std::time::Instant;
 
-/// The best times of algorithms in microseconds, measured in turn.
-fn best<const N: usize>(algorithms: [&dyn Fn(); N]) -> [f64; N] {
+/// Calls of a slice of time.
+const CALLS: usize = 4;
+
+/// The best times of algorithms in microseconds, measured in turn for some rounds.
+fn best<const N: usize>(rounds: usize, algorithms: [&dyn Fn(); N]) -> [f64; N] {
     let mut best = [f64::INFINITY; N];
-    for _ in 0..30 {
+    for _ in 0..rounds {
         for (algorithm, best) in algorithms.iter().zip(&mut best) {
             let start = Instant::now();
-            for _ in 0..8 {
+            for _ in 0..CALLS {
                 algorithm();
             }
-            *best = best.min(start.elapsed().as_secs_f64() * 1e6 / 8.0);
+            *best = best.min(start.elapsed().as_secs_f64() * 1e6 / CALLS as f64);
         }
     }
     best
@@ -36,19 +39,24 @@ fn where_transforms_overtake() {
         for multiplier in Multiplier::detect(None) {
             let out = || vec![0; 2 * n];
             let limbs = multiplier.limbs();
-            let [rows, transforms, row_square, square] = best([
-                &|| with_scalar!(limbs, scalar => basecase::multiply(scalar, &a, &b, &mut out())),
-                &|| multiplier.by_transforms(&a, n, SecondFactor::Number(&b), &mut out()),
-                &|| with_scalar!(limbs, scalar => basecase::square(scalar, &a, &mut out())),
-                &|| multiplier.by_transforms(&a, n, SecondFactor::Same, &mut out()),
-            ]);
+            let [rows, transforms, row_square, square] = best(
+                60,
+                [
+                    &|| with_scalar!(limbs, scalar => basecase::multiply(scalar, &a, &b, &mut out())),
+                    &|| multiplier.by_transforms(&a, n, SecondFactor::Number(&b), &mut out()),
+                    &|| with_scalar!(limbs, scalar => basecase::square(scalar, &a, &mut out())),
+                    &|| multiplier.by_transforms(&a, n, SecondFactor::Same, &mut out()),
+                ],
+            );
             let barrett = BarrettDivisor::new(multiplier, &modulus);
             let montgomery = Montgomery::new(&barrett, &modulus).expect("no common factor with 2^n + 1");
             let (base, exponent) = (barrett.remainder(&a), [u64::MAX]);
-            let [by_barrett, by_montgomery] =
-                best([&|| drop(powers::pow(&barrett, &base, &exponent, 64, 4)), &|| {
+            let [by_barrett, by_montgomery] = best(
+                3,
+                [&|| drop(powers::pow(&barrett, &base, &exponent, 64, 4)), &|| {
                     drop(powers::pow(&montgomery, &base, &exponent, 64, 4))
-                }]);
+                }],
+            );
             println!(
                 "{n:5} {:10}  rows {rows:7.2}, transforms {transforms:7.2}; rows {row_square:7.2}, transforms \
                  {square:7.2}; Barrett {by_barrett:8.1}, Montgomery {by_montgomery:8.1}",
