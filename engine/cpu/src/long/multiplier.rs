@@ -160,8 +160,9 @@ impl Multiplier {
         self.thresholds().ring
     }
 
-    /// The lengths that were measured by
-    /// `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`; on IFMA by benchmarks.
+    /// The lengths, which this measures anew:
+    /// `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`.
+    /// Those of AVX-512F with portable limbs, and the ring of IFMA with `x86` limbs, are estimates.
     fn thresholds(&self) -> Thresholds {
         let [product, square, ring] = match (self.scheme, self.limbs) {
             (Scheme::Portable(_), _) => [5000, 5000, 700],
