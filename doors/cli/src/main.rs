@@ -45,7 +45,7 @@ Examples:
 
 Environment (an empty variable counts as unset):
   MODMILL_BACKEND        auto, cpu or cuda: the default of --backend
-  MODMILL_CPU            portable, x86, avx2 or avx512: the most that the CPU may use
+  MODMILL_CPU            portable, x86, avx2, avx512 or avx512ifma: the most that the CPU may use
   MODMILL_CUDA_DEVICES   the numbers of the GPUs to use, separated by commas
   MODMILL_TUNE           the table of measurements that tune writes and engines read
   MODMILL_REQUIRE_GPU    1 lets a self-test without a GPU fail

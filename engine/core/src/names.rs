@@ -168,8 +168,10 @@ named! {
         X86 = "x86",
         /// AVX2 and FMA.
         Avx2 = "avx2",
-        /// AVX-512F, and IFMA where the processor has it.
+        /// AVX-512F.
         Avx512 = "avx512",
+        /// AVX-512F and AVX-512 IFMA.
+        Avx512Ifma = "avx512ifma",
     }
 }
 
@@ -202,6 +204,6 @@ mod tests {
             assert_eq!(family.name().to_uppercase().parse::<Family>(), Ok(family));
         }
         let error = "turbo".parse::<Isa>().unwrap_err();
-        assert_eq!(error, "unknown CPU path \"turbo\"; known: portable, x86, avx2, avx512");
+        assert_eq!(error, "unknown CPU path \"turbo\"; known: portable, x86, avx2, avx512, avx512ifma");
     }
 }

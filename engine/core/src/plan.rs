@@ -160,20 +160,22 @@ mod tests {
 
     #[test]
     fn a_plan_prints_what_it_runs_and_what_lost() {
-        let path = |family| Path { backend: Backend::Cpu, isa: Some(Isa::Avx512), family };
+        let path = |isa, family| Path { backend: Backend::Cpu, isa: Some(isa), family };
         let request = Request::new(Op::Pow, 2048, 1000);
-        let slow =
-            Plan { variant: "8 lanes".to_owned(), ..Plan::new(&request, path(Family::Wide), 0.5, 7u8) };
+        let slow = Plan {
+            variant: "8 lanes".to_owned(),
+            ..Plan::new(&request, path(Isa::Avx512, Family::Wide), 0.5, 7u8)
+        };
         let plan = Plan {
             variant: "8 lanes".to_owned(),
             window: Some(5),
             reason: "least time by measured costs".to_owned(),
             others: vec![slow.as_alternative()],
-            ..Plan::new(&request, path(Family::Ifma), 0.25, "recipe")
+            ..Plan::new(&request, path(Isa::Avx512Ifma, Family::Ifma), 0.25, "recipe")
         };
         assert_eq!(
             plan.to_string(),
-            "pow of 1000 items of 2048 bits: avx512/ifma, 8 lanes, 5-bit window, about 250 ms\n  \
+            "pow of 1000 items of 2048 bits: avx512ifma/ifma, 8 lanes, 5-bit window, about 250 ms\n  \
              least time by measured costs\n  avx512/wide, 8 lanes: 2.0 x the time"
         );
         assert_eq!((plan.recipe.get::<&str>(), plan.recipe.get::<u8>()), (Some(&"recipe"), None));

@@ -1,8 +1,7 @@
-//! Kernels for AVX-512: eight numbers side by side.
+//! Kernels for AVX-512F: eight numbers side by side.
 
 pub(crate) mod fft;
-pub(crate) mod ifma;
-mod lanes;
-mod shared_table;
-mod table;
+pub(crate) mod lanes;
+pub(crate) mod shared_table;
+pub(crate) mod table;
 pub(crate) mod wide;

@@ -230,7 +230,8 @@ fn long_product(multiplier: &Multiplier, limbs: usize) -> f64 {
     let n = limbs as f64;
     match (multiplier.isa(), limbs < multiplier.threshold()) {
         (_, true) => full_product(multiplier.limbs(), 64 * limbs) + 100.0,
-        (Isa::Avx512, _) => n * (50.0 + 6.2 * n.log2()) + 4000.0,
+        (Isa::Avx512Ifma, _) => n * (50.0 + 6.2 * n.log2()) + 4000.0,
+        (Isa::Avx512, _) => n * (58.0 + 9.5 * n.log2()) + 6000.0,
         (Isa::Avx2, _) => n * (40.0 + 15.0 * n.log2()) + 6000.0,
         _ => n * 120.0 * n.log2(),
     }
@@ -240,7 +241,8 @@ fn long_product(multiplier: &Multiplier, limbs: usize) -> f64 {
 fn montgomery_square(multiplier: &Multiplier, limbs: usize) -> f64 {
     let n = limbs as f64;
     match multiplier.isa() {
-        Isa::Avx512 => n * (100.0 + 9.0 * n.log2()) + 7000.0,
+        Isa::Avx512Ifma => n * (100.0 + 9.0 * n.log2()) + 7000.0,
+        Isa::Avx512 => n * (160.0 + 17.0 * n.log2()) + 15000.0,
         Isa::Avx2 => n * (200.0 + 25.0 * n.log2()) + 12000.0,
         _ => n * 200.0 * n.log2(),
     }

@@ -59,6 +59,7 @@ pub(crate) fn available(limit: Option<Isa>) -> Vec<Isa> {
         Isa::X86 => detect_adx().is_some(),
         Isa::Avx2 => detect_avx2().is_some(),
         Isa::Avx512 => detect_avx512().is_some(),
+        Isa::Avx512Ifma => detect_ifma().is_some(),
         Isa::Portable => true,
     };
     Isa::ALL.iter().copied().filter(|&isa| limit.is_none_or(|limit| isa <= limit) && has(isa)).collect()

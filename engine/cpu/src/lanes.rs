@@ -253,8 +253,8 @@ mod tests {
                 check_reduction::<crate::avx512::wide::Wide>(token);
             }
             if let Some(token) = crate::isa::detect_ifma() {
-                check::<crate::avx512::ifma::Ifma>(token);
-                check_reduction::<crate::avx512::ifma::Ifma>(token);
+                check::<crate::avx512ifma::ifma::Ifma>(token);
+                check_reduction::<crate::avx512ifma::ifma::Ifma>(token);
             }
         }
     }

@@ -24,6 +24,8 @@ mod sums;
 mod tests;
 #[cfg(test)]
 mod thread_tests;
+#[cfg(test)]
+mod threshold_tests;
 mod weighted;
 mod weighted_sums;
 

@@ -1,7 +1,7 @@
 //! The paths: every kernel of this crate, chosen once per batch.
 
 #[cfg(target_arch = "x86_64")]
-use crate::avx512::ifma::pair::Pair;
+use crate::avx512ifma::ifma::pair::Pair;
 use crate::domain::Domain;
 #[cfg(target_arch = "x86_64")]
 use crate::isa;
@@ -62,7 +62,7 @@ macro_rules! with_kernel {
             }
             #[cfg(target_arch = "x86_64")]
             CpuPath::Ifma($token) => {
-                type $K = crate::avx512::ifma::Ifma;
+                type $K = crate::avx512ifma::ifma::Ifma;
                 $body
             }
         }

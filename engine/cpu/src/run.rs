@@ -2,7 +2,7 @@
 //! threads.
 
 #[cfg(target_arch = "x86_64")]
-use crate::avx512::ifma::pair::Pair;
+use crate::avx512ifma::ifma::pair::Pair;
 use crate::backend::Cpu;
 use crate::cost::grain;
 use crate::domain::{Domain, Residue, Workspace};

@@ -228,15 +228,15 @@ fn line_in(record: &FileRecord, is_narrow: bool) -> String {
 }
 
 fn is_narrow() -> bool {
-    terminal().is_some_and(|columns| columns < 95)
+    terminal().is_some_and(|columns| columns < 97)
 }
 
 /// Names on the left and numbers on the right of their columns. The columns are as wide as the longest usual
 /// texts.
 fn columns(cells: [&str; 10], is_narrow: bool) -> String {
     let [op, bits, exp, format, path, records, rate, megabytes, library, share] = cells;
-    let start = format!("{op:<11} {bits:>7} {exp:>7} {format:<7} {path:<12}");
-    let end = format!("{library:>11} {share:>5}");
+    let start = format!("{op:<11} {bits:>7} {exp:>7} {format:<7} {path:<15}");
+    let end = format!("{library:>10} {share:>5}");
     match is_narrow {
         true => format!("{start} {rate:>11} {end}\n"),
         false => format!("{start} {records:>9} {rate:>11} {megabytes:>6} {end}\n"),
@@ -289,7 +289,7 @@ mod tests {
             format: "parquet",
             records: 1_000_000,
             threads: 16,
-            path: "avx512/ifma".to_owned(),
+            path: "avx512ifma/ifma".to_owned(),
             bytes: 1 << 30,
             records_per_s: 2_500_000.0,
             megabytes_per_s: 1234.5,
@@ -297,8 +297,8 @@ mod tests {
             verified: true,
         };
         for (is_narrow, end, columns) in [
-            (false, "1000000   2,500,000  1,234   5,000,000   50%\n", 95),
-            (true, "avx512/ifma    2,500,000   5,000,000   50%\n", 78),
+            (false, "1000000   2,500,000  1,234  5,000,000   50%\n", 97),
+            (true, "avx512ifma/ifma   2,500,000  5,000,000   50%\n", 80),
         ] {
             let line = line_in(&record, is_narrow);
             assert!(line.ends_with(end) && line.trim_end().len() == columns, "{line}");

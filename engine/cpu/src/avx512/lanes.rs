@@ -26,7 +26,7 @@ macro_rules! each {
 
 /// Extracts some bits of one number per lane as digits, as [`crate::lanes::split`] does.
 #[target_feature(enable = "avx512f")]
-pub(super) fn split(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
+pub(crate) fn split(numbers: &[&[u64]], bits: Bits, limbs: &mut [u64], rows: &mut [u64]) {
     let (first, count) = bits.limbs(numbers[0].len());
     let limbs = &mut limbs[..limb_words(LANES, count)];
     transpose_limbs(numbers, first, count, limbs);
@@ -129,7 +129,7 @@ fn line(words: &[u64], index: usize) -> Line {
 
 /// Converts digits below 2^52 to numbers of `stride` limbs, as [`crate::lanes::join`] does.
 #[target_feature(enable = "avx512f")]
-pub(super) fn join(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
+pub(crate) fn join(rows: &[u64], limbs: &mut [u64], numbers: &mut [u64], stride: usize) {
     // Answers may be declared wider than the operands that `limbs` has room for.
     let used = stride.min(limbs.len() / LANES);
     let limbs = &mut limbs[..used * LANES];
@@ -195,7 +195,7 @@ fn join_block(rows: &[u64], limbs: &mut [u64]) {
 
 /// `x <- x - m` in the lanes where `x >= m`, as [`crate::lanes::reduce_once`] does. `space` is as long as x.
 #[target_feature(enable = "avx512f")]
-pub(super) fn reduce_once(x: &mut [u64], m: &[u64], space: &mut [u64]) {
+pub(crate) fn reduce_once(x: &mut [u64], m: &[u64], space: &mut [u64]) {
     let lines = x.len() / LANES;
     assert!(x.len() == lines * LANES && m.len() == x.len() && space.len() >= x.len());
     let (x, m, space): (*mut Line, *const Line, *mut Line) =

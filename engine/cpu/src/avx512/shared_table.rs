@@ -23,7 +23,7 @@ const CHUNK: usize = 8;
 /// Reads entry `indices[l]` for every lane l of some groups of lanes. The table has 16, 32, 64, 128 or 256
 /// entries.
 #[target_feature(enable = "avx512f")]
-pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
+pub(crate) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     assert!(!indices.is_empty() && indices.len().is_multiple_of(LANES));
     let digits = out.len() / indices.len();
     assert!(digits > 0 && out.len() == digits * indices.len());

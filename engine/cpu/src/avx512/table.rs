@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// The number of entries read at once per lane: two for every word. A table that does not fit in the
 /// first-level cache together with the operands of a square is then read half as often.
-pub(super) const AT_ONCE: usize = 2 * LANES;
+pub(crate) const AT_ONCE: usize = 2 * LANES;
 
 /// Words of a line: one per lane, or one per number after a transposition.
 const LANES: usize = 8;
@@ -26,11 +26,11 @@ const LANES: usize = 8;
 /// Digits that are looked up together and share the comparisons of their indices.
 const DIGITS: usize = 4;
 
-pub(super) type Line = __m512i;
+pub(crate) type Line = __m512i;
 
 /// Transposes numbers of `digits` digits, eight at a time. Two transpositions cancel.
 #[target_feature(enable = "avx512f")]
-pub(super) fn transpose(numbers: &mut [u64], digits: usize) {
+pub(crate) fn transpose(numbers: &mut [u64], digits: usize) {
     transpose_digits(numbers, digits, 0..digits);
 }
 
@@ -54,7 +54,7 @@ fn transpose_digits(numbers: &mut [u64], digits: usize, some: Range<usize>) {
 
 /// Reads [`AT_ONCE`] entries for each lane. The table and the indices are transposed, the output is not.
 #[target_feature(enable = "avx512f")]
-pub(super) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
+pub(crate) fn read(table: &[u64], indices: &[u64], out: &mut [u64]) {
     let digits = out.len() / (AT_ONCE * LANES);
     assert!(indices.len() == AT_ONCE * LANES && out.len() == AT_ONCE * digits * LANES);
     assert!(table.len().is_multiple_of(out.len()) && !table.is_empty());
@@ -148,7 +148,7 @@ unsafe fn transposed(lines: *const Line, stride: usize) -> [Line; 8] {
 /// Transposes eight lines of eight words in registers.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn transpose_lines(lines: [Line; 8]) -> [Line; 8] {
+pub(crate) fn transpose_lines(lines: [Line; 8]) -> [Line; 8] {
     let halves = |i: usize, j: usize| {
         [
             _mm512_shuffle_i64x2::<0b01_00_01_00>(lines[i], lines[j]),
@@ -186,7 +186,7 @@ fn interleaved(even: [Line; 4], odd: [Line; 4]) -> [Line; 8] {
 /// `from` is valid for reading one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn load(from: *const Line) -> Line {
+pub(crate) unsafe fn load(from: *const Line) -> Line {
     // SAFETY: required of the caller.
     unsafe { _mm512_loadu_si512(from) }
 }
@@ -195,7 +195,7 @@ pub(super) unsafe fn load(from: *const Line) -> Line {
 /// `to` is valid for writing one line.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn store(to: *mut Line, value: Line) {
+pub(crate) unsafe fn store(to: *mut Line, value: Line) {
     // SAFETY: required of the caller.
     unsafe { _mm512_storeu_si512(to, value) }
 }

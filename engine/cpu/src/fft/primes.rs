@@ -72,7 +72,7 @@ pub(crate) const fn root_of_unity(field: usize, order: u64) -> u64 {
     pow(NON_RESIDUES[field], (p - 1) / order, p)
 }
 
-/// `1 / len mod p`, for `len = 2^k {1, 3, 5}`. Faster than [`inverse`].
+/// `1 / len mod p`, for `len = 2^k {1, 3, 5}`, where `2^k` divides `p - 1`. Faster than [`inverse`].
 pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
     /// `1 / 1`, `1 / 3` and `1 / 5` in every field.
     const ODD: [[u64; 3]; PRIMES.len()] = {
@@ -85,7 +85,9 @@ pub(crate) fn inverse_of_length(field: usize, len: u64) -> u64 {
         inverses
     };
     let (p, twos) = (PRIMES[field], len.trailing_zeros());
-    mul(ODD[field][(len >> twos) as usize / 2], pow(p.div_ceil(2), u64::from(twos), p), p)
+    assert!((p - 1).trailing_zeros() >= twos, "the field has roots of this order");
+    // p - (p - 1) / 2^k times 2^k is 2^k p - p + 1.
+    mul(ODD[field][(len >> twos) as usize / 2], p - ((p - 1) >> twos), p)
 }
 
 /// `(P / p_i)^-1 mod p_i` for the three primes from `first` on, where P is their product.
@@ -182,7 +184,8 @@ mod tests {
     #[test]
     fn lengths_have_inverses() {
         for (field, &p) in PRIMES.iter().enumerate() {
-            for len in [1, 2, 3, 5, 48, 80, 1 << 20, 5 << 20] {
+            let twos = (p - 1).trailing_zeros();
+            for len in [1, 2, 3, 5, 48, 80, 1 << twos, 5 << twos] {
                 assert_eq!(mul(inverse_of_length(field, len), len, p), 1);
             }
         }

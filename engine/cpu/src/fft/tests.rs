@@ -12,7 +12,7 @@ use crate::isa;
 use crate::portable::fft::Goldilocks;
 use crate::test_support::Random;
 #[cfg(target_arch = "x86_64")]
-use crate::{avx2::fft::Doubles, avx512::fft::Words};
+use crate::{avx2, avx512, avx512ifma::fft::Words};
 use modmill_core::goldilocks;
 use modmill_core::transform::{Digits, LANES, PointShape};
 
@@ -127,8 +127,12 @@ fn the_three_primes_follow_the_definition() {
     if let Some(token) = isa::detect_ifma() {
         check_three_primes::<Words>(token, |word| i128::from(word % (1 << 52)), |x| x);
     }
+    let read = |word: u64| f64::from_bits(word) as i128;
+    let write = |x: u64| (x as f64).to_bits();
     if let Some(token) = isa::detect_avx2() {
-        let read = |word: u64| f64::from_bits(word) as i128;
-        check_three_primes::<Doubles>(token, read, |x| (x as f64).to_bits());
+        check_three_primes::<avx2::fft::Doubles>(token, read, write);
+    }
+    if let Some(token) = isa::detect_avx512() {
+        check_three_primes::<avx512::fft::Doubles>(token, read, write);
     }
 }

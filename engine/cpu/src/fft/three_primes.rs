@@ -5,6 +5,7 @@ pub(crate) mod arithmetic;
 mod butterfly;
 mod columns;
 mod crt;
+pub(crate) mod doubles;
 mod field;
 mod odd_roots;
 mod pointwise;

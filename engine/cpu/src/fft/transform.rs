@@ -61,12 +61,16 @@ type Pass<T, const R: usize> = fn(&T, &mut Parts<'_, R>, usize);
 fn forward_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node: usize, pass: Pass<T, R>) {
     let is_shared = is_shared(block);
     in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));
-    each_part(cut::<R>(block), is_shared, &|index, part| forward(field, part, R * node + index));
+    if block.len() > R {
+        each_part(cut::<R>(block), is_shared, &|index, part| forward(field, part, R * node + index));
+    }
 }
 
 fn inverse_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node: usize, pass: Pass<T, R>) {
     let is_shared = is_shared(block);
-    each_part(cut::<R>(block), is_shared, &|index, part| inverse(field, part, R * node + index));
+    if block.len() > R {
+        each_part(cut::<R>(block), is_shared, &|index, part| inverse(field, part, R * node + index));
+    }
     in_columns(cut(block), is_shared, &|parts| pass(field, parts, node));
 }
 
@@ -102,15 +106,12 @@ pub(super) fn in_columns<const R: usize>(
     rayon::join(|| in_columns(left, true, pass), || in_columns::<R>(right, true, pass));
 }
 
-/// Runs `work` on every part of more than one point. Threads share the parts if `is_shared`.
+/// Runs `work` on every part. Threads share the parts if `is_shared`.
 fn each_part<const R: usize>(
     parts: Parts<'_, R>,
     is_shared: bool,
     work: &(dyn Fn(usize, &mut [Point]) + Sync),
 ) {
-    if parts[0].len() == 1 {
-        return;
-    }
     if is_shared {
         parts.into_par_iter().enumerate().for_each(|(index, part)| work(index, part));
     } else {

@@ -2,9 +2,7 @@
 
 use super::basecase;
 #[cfg(target_arch = "x86_64")]
-use crate::avx2::fft::Doubles;
-#[cfg(target_arch = "x86_64")]
-use crate::avx512::fft::Words;
+use crate::avx512ifma::fft::Words;
 use crate::fft::product::{self, SecondFactor, Transformed};
 use crate::fft::scheme::NttScheme;
 use crate::fft::shape::{DigitLayout, Ring};
@@ -13,6 +11,8 @@ use crate::fft::three_primes::ThreePrimes;
 use crate::isa;
 use crate::limbs::{Limbs, with_scalar};
 use crate::portable::fft::Goldilocks;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
 use modmill_core::Isa;
 
 /// Multiplies long numbers exactly.
@@ -40,9 +40,21 @@ pub struct Multiplier {
 pub(super) enum Scheme {
     Portable(Goldilocks),
     #[cfg(target_arch = "x86_64")]
-    Fma(ThreePrimes<Doubles>),
+    Avx2(ThreePrimes<avx2::fft::Doubles>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(ThreePrimes<avx512::fft::Doubles>),
     #[cfg(target_arch = "x86_64")]
     Ifma(ThreePrimes<Words>),
+}
+
+/// The lengths in limbs from which transforms are faster.
+struct Thresholds {
+    /// Of the shorter factor of a product, beside Karatsuba's algorithm.
+    product: usize,
+    /// Of the root of a square, beside Karatsuba's algorithm.
+    square: usize,
+    /// Of the modulus of a power, beside Barrett's reduction by rows.
+    ring: usize,
 }
 
 /// Runs an expression with `$scheme` bound to the scheme of a multiplier.
@@ -51,7 +63,9 @@ macro_rules! with_scheme {
         match $choice {
             Scheme::Portable($scheme) => $body,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Fma($scheme) => $body,
+            Scheme::Avx2($scheme) => $body,
+            #[cfg(target_arch = "x86_64")]
+            Scheme::Avx512($scheme) => $body,
             #[cfg(target_arch = "x86_64")]
             Scheme::Ifma($scheme) => $body,
         }
@@ -96,9 +110,11 @@ impl Multiplier {
         #[cfg(target_arch = "x86_64")]
         {
             let is_within = |isa: Isa| limit.is_none_or(|limit| limit >= isa);
-            let fma = isa::detect_avx2().filter(|_| is_within(Isa::Avx2));
-            let ifma = isa::detect_ifma().filter(|_| is_within(Isa::Avx512));
-            found.extend(fma.map(|token| Self { scheme: Scheme::Fma(ThreePrimes(token)), limbs }));
+            let avx2 = isa::detect_avx2().filter(|_| is_within(Isa::Avx2));
+            let avx512 = isa::detect_avx512().filter(|_| is_within(Isa::Avx512));
+            let ifma = isa::detect_ifma().filter(|_| is_within(Isa::Avx512Ifma));
+            found.extend(avx2.map(|token| Self { scheme: Scheme::Avx2(ThreePrimes(token)), limbs }));
+            found.extend(avx512.map(|token| Self { scheme: Scheme::Avx512(ThreePrimes(token)), limbs }));
             found.extend(ifma.map(|token| Self { scheme: Scheme::Ifma(ThreePrimes(token)), limbs }));
         }
         found
@@ -115,9 +131,11 @@ impl Multiplier {
         match self.scheme {
             Scheme::Portable(_) => Isa::Portable,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Fma(_) => Isa::Avx2,
+            Scheme::Avx2(_) => Isa::Avx2,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Ifma(_) => Isa::Avx512,
+            Scheme::Avx512(_) => Isa::Avx512,
+            #[cfg(target_arch = "x86_64")]
+            Scheme::Ifma(_) => Isa::Avx512Ifma,
         }
     }
 
@@ -126,32 +144,42 @@ impl Multiplier {
         self.limbs
     }
 
-    /// Limbs of the shorter factor from which transforms are faster than Karatsuba's algorithm; measured.
+    /// Limbs of the shorter factor from which transforms are faster than Karatsuba's algorithm.
     #[must_use]
     pub fn threshold(&self) -> usize {
-        match (self.scheme, self.limbs) {
-            (Scheme::Portable(_), _) => 5000,
-            #[cfg(target_arch = "x86_64")]
-            (Scheme::Fma(_), Limbs::Portable) => 165,
-            #[cfg(target_arch = "x86_64")]
-            (Scheme::Fma(_), Limbs::X86(_)) => 500,
-            #[cfg(target_arch = "x86_64")]
-            (Scheme::Ifma(_), Limbs::Portable) => 90,
-            #[cfg(target_arch = "x86_64")]
-            (Scheme::Ifma(_), Limbs::X86(_)) => 200,
-        }
+        self.thresholds().product
     }
 
-    /// Limbs of a modulus from which Montgomery's reduction by transforms is faster than Barrett's by rows;
-    /// measured.
+    /// Limbs of a root from which transforms are faster than Karatsuba's algorithm.
+    pub(super) fn square_threshold(&self) -> usize {
+        self.thresholds().square
+    }
+
+    /// Limbs of a modulus from which Montgomery's reduction by transforms is faster than Barrett's by rows.
     pub(super) fn ring_threshold(&self) -> usize {
-        match self.scheme {
-            Scheme::Portable(_) => 700,
+        self.thresholds().ring
+    }
+
+    /// The lengths, which this measures anew:
+    /// `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`.
+    /// Those of AVX-512F with portable limbs, and the ring of IFMA with `x86` limbs, are estimates.
+    fn thresholds(&self) -> Thresholds {
+        let [product, square, ring] = match (self.scheme, self.limbs) {
+            (Scheme::Portable(_), _) => [5000, 5000, 700],
             #[cfg(target_arch = "x86_64")]
-            Scheme::Fma(_) => 90,
+            (Scheme::Avx2(_), Limbs::Portable) => [165, 165, 90],
             #[cfg(target_arch = "x86_64")]
-            Scheme::Ifma(_) => 44,
-        }
+            (Scheme::Avx2(_), Limbs::X86(_)) => [700, 860, 340],
+            #[cfg(target_arch = "x86_64")]
+            (Scheme::Avx512(_), Limbs::Portable) => [130, 130, 80],
+            #[cfg(target_arch = "x86_64")]
+            (Scheme::Avx512(_), Limbs::X86(_)) => [420, 500, 250],
+            #[cfg(target_arch = "x86_64")]
+            (Scheme::Ifma(_), Limbs::Portable) => [90, 90, 44],
+            #[cfg(target_arch = "x86_64")]
+            (Scheme::Ifma(_), Limbs::X86(_)) => [200, 200, 44],
+        };
+        Thresholds { product, square, ring }
     }
 
     /// `out <- a b`.
@@ -173,7 +201,7 @@ impl Multiplier {
     /// If `out` is not twice as long as a.
     pub fn square(&self, a: &[u64], out: &mut [u64]) {
         assert_eq!(out.len(), 2 * a.len(), "a square is twice as long as its root");
-        if a.len() < self.threshold() {
+        if a.len() < self.square_threshold() {
             with_scalar!(self.limbs, scalar => basecase::square(scalar, a, out));
         } else {
             self.by_transforms(a, a.len(), SecondFactor::Same, out);

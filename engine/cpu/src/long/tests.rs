@@ -68,9 +68,11 @@ fn every_short_length_and_every_kind_of_number() {
 fn both_sides_of_every_threshold() {
     let mut random = Random::new(5);
     for multiplier in multipliers() {
-        for threshold in
-            [<crate::portable::Portable as crate::scalar::Scalar>::KARATSUBA, multiplier.threshold()]
-        {
+        for threshold in [
+            <crate::portable::Portable as crate::scalar::Scalar>::KARATSUBA,
+            multiplier.threshold(),
+            multiplier.square_threshold(),
+        ] {
             for short in [threshold - 1, threshold, threshold + 1] {
                 for long in [short, short + 1, 2 * short - 1, 2 * short, 5 * short + 7] {
                     check(&multiplier, &random.limbs(short), &random.limbs(long));
@@ -173,7 +175,7 @@ fn bounds(multiplier: &Multiplier) -> [BigUint; 2] {
     match multiplier.scheme {
         Scheme::Portable(_) => [big(&[goldilocks::PRIME]), big(&[goldilocks::PRIME / 2])],
         #[cfg(target_arch = "x86_64")]
-        Scheme::Fma(_) | Scheme::Ifma(_) => {
+        Scheme::Avx2(_) | Scheme::Avx512(_) | Scheme::Ifma(_) => {
             use crate::fft::{primes, three_primes::OFFSET};
             let product: BigUint =
                 primes::PRIMES[..primes::COUNT].iter().map(|&p| BigUint::from(p)).product();

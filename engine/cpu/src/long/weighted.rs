@@ -9,7 +9,7 @@ use crate::fft::shape::DigitLayout;
 #[cfg(target_arch = "x86_64")]
 use crate::fft::three_primes::{ThreePrimes, WeightedThreePrimes, Weights, arithmetic::Arithmetic};
 #[cfg(target_arch = "x86_64")]
-use crate::{avx2::fft::Doubles, avx512::fft::Words};
+use crate::{avx2, avx512, avx512ifma::fft::Words};
 use modmill_core::limbs::{add_signed, shift_right};
 use modmill_core::mask;
 use std::sync::Arc;
@@ -20,7 +20,9 @@ type Limbs = Zeroizing<Vec<u64>>;
 /// The schemes whose fields have roots of 2.
 enum WeightedScheme {
     #[cfg(target_arch = "x86_64")]
-    Fma(WeightedThreePrimes<Doubles>),
+    Avx2(WeightedThreePrimes<avx2::fft::Doubles>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(WeightedThreePrimes<avx512::fft::Doubles>),
     #[cfg(target_arch = "x86_64")]
     Ifma(WeightedThreePrimes<Words>),
 }
@@ -39,7 +41,9 @@ impl WeightedRing {
         match multiplier.scheme {
             Scheme::Portable(_) => None,
             #[cfg(target_arch = "x86_64")]
-            Scheme::Fma(primes) => Self::over(primes, bits, WeightedScheme::Fma),
+            Scheme::Avx2(primes) => Self::over(primes, bits, WeightedScheme::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Scheme::Avx512(primes) => Self::over(primes, bits, WeightedScheme::Avx512),
             #[cfg(target_arch = "x86_64")]
             Scheme::Ifma(primes) => Self::over(primes, bits, WeightedScheme::Ifma),
         }
@@ -77,7 +81,9 @@ impl WeightedRing {
         let low = &mut out[..self.bits.div_ceil(64)];
         let carry: i128 = match *self.scheme {
             #[cfg(target_arch = "x86_64")]
-            WeightedScheme::Fma(ref scheme) => self.low_limbs(scheme, x, y, low),
+            WeightedScheme::Avx2(ref scheme) => self.low_limbs(scheme, x, y, low),
+            #[cfg(target_arch = "x86_64")]
+            WeightedScheme::Avx512(ref scheme) => self.low_limbs(scheme, x, y, low),
             #[cfg(target_arch = "x86_64")]
             WeightedScheme::Ifma(ref scheme) => self.low_limbs(scheme, x, y, low),
         };

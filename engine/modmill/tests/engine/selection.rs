@@ -134,7 +134,7 @@ fn an_unknown_value_in_the_environment_is_a_clear_error() {
         let output = child(Some(value));
         let errors = answers(&output, "error:");
         assert_eq!(errors.len(), 1, "{FORCE}={value:?} was accepted: {output:?}");
-        for part in [FORCE, &format!("{value:?}"), "portable, x86, avx2, avx512"] {
+        for part in [FORCE, &format!("{value:?}"), "portable, x86, avx2, avx512, avx512ifma"] {
             assert!(errors[0].contains(part), "{errors:?} does not say {part:?}");
         }
     }

@@ -32,11 +32,10 @@ pub(crate) struct Crt<A: Arithmetic> {
 impl<A: Arithmetic> Crt<A> {
     /// For products of blocks of this shape.
     pub(super) fn new(token: A::Token, shape: BlockShape) -> Self {
-        let factor = |i: usize| factor_of::<A>(i, shape.grid.points());
-        let factors = [
-            std::array::from_fn(|i| ShoupFactor::new(A::FORM, factor(i), PRIMES[i])),
-            std::array::from_fn(|i| ShoupFactor::new(A::FORM, PRIMES[i] - factor(i), PRIMES[i])),
-        ];
+        let plain: [u64; COUNT] = std::array::from_fn(|i| factor_of::<A>(i, shape.grid.points()));
+        let negative = std::array::from_fn(|i| PRIMES[i] - plain[i]);
+        let factors = [plain, negative]
+            .map(|factors| std::array::from_fn(|i| ShoupFactor::new(A::FORM, factors[i], PRIMES[i])));
         Self { shape, factors, weights: None, token }
     }
 

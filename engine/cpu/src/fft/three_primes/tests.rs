@@ -2,9 +2,9 @@
 //! and within the bounds of the next step.
 
 use super::arithmetic::Arithmetic;
+use super::doubles::{Doubles, Vector};
 use super::odd_roots::odd_roots;
-use crate::avx2::fft::Doubles;
-use crate::avx512::fft::Words;
+use crate::avx512ifma::fft::Words;
 use crate::fft::point::{LANES, Point};
 use crate::fft::primes::{self, COUNT, PRIMES, ShoupFactor};
 use crate::fft::three_primes::OFFSET;
@@ -41,7 +41,7 @@ impl Bounded for Words {
     }
 }
 
-impl Bounded for Doubles {
+impl<V: Vector> Bounded for Doubles<V> {
     fn any(p: i128) -> Range {
         -4 * p..=4 * p
     }
@@ -288,6 +288,9 @@ fn words_stay_within_their_bounds() {
 #[test]
 fn doubles_stay_within_their_bounds() {
     if let Some(token) = isa::detect_avx2() {
-        check::<Doubles>(token);
+        check::<crate::avx2::fft::Doubles>(token);
+    }
+    if let Some(token) = isa::detect_avx512() {
+        check::<crate::avx512::fft::Doubles>(token);
     }
 }

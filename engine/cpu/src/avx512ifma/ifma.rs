@@ -8,7 +8,7 @@ mod karatsuba;
 pub(crate) mod pair;
 mod tile;
 
-use super::{lanes, shared_table, table};
+use crate::avx512::{lanes, shared_table, table};
 use crate::isa::Ifma as Token;
 use crate::kernel::{BatchKernel, Dividend, Division, Kernel, RECIPROCAL};
 use crate::lanes::{Bits, Lanes};
@@ -46,7 +46,7 @@ impl Lanes for Ifma {
 impl Kernel for Ifma {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
-    const ISA: Isa = Isa::Avx512;
+    const ISA: Isa = Isa::Avx512Ifma;
     const AT_ONCE: usize = table::AT_ONCE;
     const DIVISION: Option<Division<Self>> = Some(Division {
         constant_words: Self::division_constants,

@@ -46,7 +46,7 @@ impl Lanes for Pair {
 impl Kernel for Pair {
     const ROOM: usize = 4;
     const FAMILY: Family = Family::Ifma;
-    const ISA: Isa = Isa::Avx512;
+    const ISA: Isa = Isa::Avx512Ifma;
     type Token = Token;
 
     fn new(token: Token, moduli: &[u64]) -> Self {

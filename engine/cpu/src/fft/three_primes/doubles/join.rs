@@ -1,11 +1,9 @@
 //! Chinese remaindering for three primes in digits of 50 bits; see `fft/three_primes/crt.rs`.
-#![allow(unsafe_code)]
 
-use super::doubles::{Doubles, Sum, V, WHOLE};
+use super::field::{Doubles, Sum, WHOLE};
+use super::vector::Vector;
 use crate::fft::primes::{COUNT, PRIMES};
 use crate::fft::three_primes::OFFSET;
-use crate::isa::Avx2 as Token;
-use std::arch::x86_64::*;
 
 /// Bits of a digit.
 const BITS: u32 = 50;
@@ -56,54 +54,44 @@ impl Basis {
 
 /// Implements `Arithmetic::join`.
 #[inline(always)]
-pub(super) fn join(
-    token: Token,
+pub(super) fn join<V: Vector>(
+    token: V::Token,
     first: usize,
     is_signed: bool,
     residues: [V; COUNT],
     factors: [[V; 2]; COUNT],
-) -> [__m256i; 3] {
+) -> [V; 3] {
     let basis = &BASES[first / COUNT];
-    let set = Doubles::set;
-    // Signed numbers are within `2^148`, less than 0.49 P, so k is the nearest integer; otherwise k is the
-    // integral part. The sum has an error of less than 2^-48.
-    let mut sum = set(if is_signed { 0.5 } else { 1.0 / 256.0 });
-    let mut digits = [Sum::new(); 2];
-    let c = Doubles::of_prime(token, PRIMES[first]);
+    let c = Doubles::<V>::of_prime(token, PRIMES[first]);
+    let set = |x: f64| c.set(x);
+    // k is the integer nearest to the sum: signed numbers are within `2^148`, less than 0.49 P, and others
+    // from 0 to 63/64 P, so that they are within 63/128 of 63/128 P. The sum has an error of less than 2^-48.
+    let mut sum = set(if is_signed { 0.0 } else { -63.0 / 128.0 });
+    let mut digits = [Sum::new(&c); 2];
     for i in 0..COUNT {
         // y is within 9/16 p, so k is from -2 to 2.
         let y = Doubles::of_prime(token, PRIMES[first + i]).mul_by(residues[i], factors[i]);
-        sum = c.fma(y, set(basis.reciprocals[i]), sum);
+        sum = y.mul_add(set(basis.reciprocals[i]), sum);
         for (digit, part) in digits.iter_mut().zip(basis.parts[i]) {
-            digit.add(&c, y, set(part));
+            digit.add(y, set(part));
         }
     }
     let [p0, p1, p2] = basis.whole.map(set);
     let offset = set(if is_signed { (1u64 << (OFFSET - 2 * BITS)) as f64 } else { 0.0 });
-    // SAFETY: the token proves AVX2.
-    let k = unsafe { _mm256_floor_pd(sum) };
+    let k = c.quotient(sum, set(1.0));
     // In units of 2^50: low parts are within 3/2 each, high parts divided by 2^50 within 3/4, and multiples
     // of the lower digits of P within 1. All sums are below 2^52.
-    let low = c.minus_product(digits[0].low, k, p0);
-    let middle = c.fma(digits[0].high(&c), set(1.0 / DIGIT), c.minus_product(digits[1].low, k, p1));
-    let high = c.fma(digits[1].high(&c), set(1.0 / DIGIT), c.minus_product(offset, k, p2));
+    let low = k.neg_mul_add(p0, digits[0].low);
+    let middle = digits[0].high(&c).mul_add(set(1.0 / DIGIT), k.neg_mul_add(p1, digits[1].low));
+    let high = digits[1].high(&c).mul_add(set(1.0 / DIGIT), k.neg_mul_add(p2, offset));
     // Digits are from 0 to 2^50. An integer minus (2^49 - 1/2) is never half way between two multiples of
     // 2^50.
-    let above = |x: V| c.quotient(c.sub(x, set(DIGIT / 2.0 - 0.5)), set(1.0 / DIGIT));
+    let above = |x: V| c.quotient(x.sub(set(DIGIT / 2.0 - 0.5)), set(1.0 / DIGIT));
     let carry = above(low);
-    let (low, middle) = (c.minus_product(low, carry, set(DIGIT)), c.add(middle, carry));
+    let (low, middle) = (carry.neg_mul_add(set(DIGIT), low), middle.add(carry));
     let carry = above(middle);
-    let (middle, high) = (c.minus_product(middle, carry, set(DIGIT)), c.add(high, carry));
-    // SAFETY: the token proves AVX2.
-    unsafe {
-        // The low bits of x + 2^52 are x.
-        let shift = set(WHOLE / 1.5);
-        let [low, middle, high] = [low, middle, high]
-            .map(|digit| _mm256_castpd_si256(_mm256_xor_pd(_mm256_add_pd(digit, shift), shift)));
-        [
-            _mm256_or_si256(low, _mm256_slli_epi64::<50>(middle)),
-            _mm256_or_si256(_mm256_srli_epi64::<14>(middle), _mm256_slli_epi64::<36>(high)),
-            _mm256_srli_epi64::<28>(high),
-        ]
-    }
+    let (middle, high) = (carry.neg_mul_add(set(DIGIT), middle), high.add(carry));
+    // The low bits of x + 2^52 are x.
+    let unit = set(WHOLE / 1.5);
+    V::pack([low, middle, high].map(|digit| digit.add(unit)), unit)
 }
