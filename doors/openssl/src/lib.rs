@@ -45,5 +45,6 @@ mod single;
 mod statistics;
 mod store;
 mod unusable;
+mod x931;
 
 pub use provider::OSSL_provider_init;

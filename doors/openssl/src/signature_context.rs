@@ -8,6 +8,7 @@ use crate::key::Content;
 use crate::names::param;
 use crate::padding::{Padding, signature_block, signature_contents};
 use crate::params::{Given, Value, Wanted};
+use crate::x931;
 use modmill_client::{Task, with_engine};
 use modmill_rsa::{Hash, ItemError, Pss, PublicKey, PublicTask, Rsa, SaltLength, SignatureScheme, hazmat};
 use zeroize::Zeroizing;
@@ -63,9 +64,15 @@ impl Signature {
         if let Some(name) = given.text(param::DIGEST)? {
             self.set_digest(&name)?;
         }
-        if let Some(padding) = Padding::read(given)? {
+        // OpenSSL takes the name of a padding that signatures do not have, and keeps the one that there is.
+        let is_named = given.text(param::PAD_MODE)?.is_some();
+        let padding = Padding::read(given)?.filter(|padding| !(is_named && *padding == Padding::Oaep));
+        if let Some(padding) = padding {
             match padding {
                 Padding::Pkcs1v15 | Padding::None => {}
+                Padding::X931 => {
+                    x931::check(self.digest)?;
+                }
                 Padding::Pss => self.digest = self.digest.or(Some(Digest::Known(Hash::Sha1))),
                 _ => return Err(Failure::Unsupported(format!("signatures with the padding {padding:?}"))),
             }
@@ -237,6 +244,11 @@ impl Signature {
                     _ => Task::Sign { scheme: SignatureScheme::Pss(pss), digest: read(input)? },
                 }
             }
+            (Padding::X931, digest) => {
+                let block = x931::block(x931::check(digest)?, input, size)?;
+                let power = self.content.compute(&self.core, raw(block))?;
+                return Ok(x931::signature(self.public()?, &power).into());
+            }
             (padding, _) => return Err(Failure::Unsupported(format!("signatures with {padding:?}"))),
         };
         self.content.compute(&self.core, task)
@@ -252,6 +264,7 @@ impl Signature {
             (Padding::None, _) => input.to_vec(),
             (Padding::Pkcs1v15, None) => signature_block(&[input], key.size())?,
             (Padding::Pkcs1v15, Some(digest)) => signature_block(&[&digest.prefix()?, input], key.size())?,
+            (Padding::X931, digest) => x931::block(x931::check(digest)?, input, key.size())?,
             _ => {
                 let scheme = SignatureScheme::Pss(self.pss(false)?);
                 let task = PublicTask::Verify { scheme, digest: input, signature };
@@ -260,7 +273,7 @@ impl Signature {
                 return Ok(());
             }
         };
-        match self.power(signature)? == expected {
+        match self.block(signature)? == expected {
             true => Ok(()),
             false => Err(ItemError::Verification.into()),
         }
@@ -268,9 +281,18 @@ impl Signature {
 
     /// The digest or the bytes that were signed, as a signature shows them.
     pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
-        let block = self.power(signature)?;
+        let block = self.block(signature)?;
         if self.padding == Padding::None {
             return Ok(block);
+        }
+        if self.padding == Padding::X931 {
+            let digest = x931::check(self.digest)?;
+            let found = block.len().checked_sub(digest.len() + 2).map(|at| &block[at..at + digest.len()]);
+            let found = found.ok_or(ItemError::Verification)?;
+            return match x931::block(digest, found, block.len())? == block {
+                true => Ok(found.to_vec()),
+                false => Err(ItemError::Verification.into()),
+            };
         }
         if self.padding != Padding::Pkcs1v15 {
             return Err(Failure::Unsupported(format!("recovery with {:?}", self.padding)));
@@ -280,6 +302,15 @@ impl Signature {
         let contents = contents.strip_prefix(&digest.prefix()?[..]).ok_or(ItemError::Verification)?;
         self.check_digest(contents).map_err(|_| ItemError::Verification)?;
         Ok(contents.to_vec())
+    }
+
+    /// The padded digest that a signature shows.
+    fn block(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
+        let power = self.power(signature)?;
+        match self.padding {
+            Padding::X931 => Ok(x931::signed(self.public()?, power)),
+            _ => Ok(power),
+        }
     }
 
     /// The public power of a signature.

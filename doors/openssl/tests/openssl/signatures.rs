@@ -52,6 +52,46 @@ fn pss_signatures_pass_between_both() {
 }
 
 #[test]
+fn x931_signatures_are_the_same_as_openssls() {
+    let Some(setup) = Setup::new() else { return };
+    let options = "-sigopt rsa_padding_mode:x931";
+    for digest in ["sha1", "sha256", "sha384", "sha512"] {
+        // Half of all powers are replaced by their differences from the modulus.
+        for message in 0..8 {
+            setup.write("message", &[message]);
+            setup.ok(Modmill, &format!("dgst -{digest} {options} -sign key.pem -out ours message"));
+            setup.ok(Reference, &format!("dgst -{digest} {options} -sign key.pem -out theirs message"));
+            assert_eq!(setup.read("ours"), setup.read("theirs"), "{digest}");
+            let verify = format!("dgst -{digest} {options} -verify public.pem -signature theirs message");
+            setup.ok(Modmill, &verify);
+            setup.write("message", b"another");
+            setup.fails(Modmill, &verify);
+        }
+    }
+    assert_eq!(setup.statistics().0, 32, "modmill computed the signatures");
+    for digest in ["sha224", "sha512-256", "sha3-256", "md5"] {
+        setup.fails(Modmill, &format!("dgst -{digest} {options} -sign key.pem -out ours message"));
+    }
+    setup.write("digest", &[7; 32]);
+    let options = "-pkeyopt digest:sha256 -pkeyopt rsa_padding_mode:x931";
+    setup.ok(Modmill, &format!("pkeyutl -sign -inkey key.pem -in digest {options} -out ours"));
+    setup.ok(Modmill, &format!("pkeyutl -verifyrecover -inkey key.pem -in ours {options} -out recovered"));
+    assert_eq!(setup.read("recovered"), [7; 32]);
+    let options = options.replace("sha256", "sha512");
+    setup.fails(Modmill, &format!("pkeyutl -verifyrecover -inkey key.pem -in ours {options} -out recovered"));
+}
+
+/// OpenSSL takes the names of paddings that signatures do not have, and signs with the padding that there is.
+#[test]
+fn names_of_other_paddings_change_nothing() {
+    let Some(setup) = Setup::new() else { return };
+    setup.ok(Modmill, "dgst -sha256 -sigopt pad-mode:oaep -sign key.pem -out ours message");
+    setup.ok(Reference, "dgst -sha256 -sign key.pem -out theirs message");
+    assert_eq!(setup.read("ours"), setup.read("theirs"));
+    setup.fails(Modmill, "dgst -sha256 -sigopt rsa_padding_mode:4 -sign key.pem -out ours message");
+}
+
+#[test]
 fn wrong_signatures_are_refused() {
     let Some(setup) = Setup::new() else { return };
     for options in ["", PSS[1]] {
