@@ -63,6 +63,8 @@ named! {
         Inv = "inv",
         /// Greatest common divisor, of public numbers.
         Gcd = "gcd",
+        /// Jacobi symbol of public numbers.
+        Jacobi = "jacobi",
         /// Power of one base that was prepared, modulo one number.
         FixedPow = "pow_fixed_base",
         /// Product of several powers modulo N.
@@ -111,7 +113,9 @@ impl Op {
     #[must_use]
     pub const fn is_modular(self) -> bool {
         match self {
-            Self::MulMod | Self::SquareMod | Self::Inv | Self::ProductMod | Self::SumMod => true,
+            Self::MulMod | Self::SquareMod | Self::Inv | Self::Jacobi | Self::ProductMod | Self::SumMod => {
+                true
+            }
             Self::Mul | Self::Square | Self::Gcd | Self::Div | Self::Step | Self::MatrixProduct => false,
             Self::Pow
             | Self::PowVartime

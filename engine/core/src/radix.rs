@@ -12,17 +12,28 @@ pub const fn digits_for(bits: usize, width: u32) -> usize {
 /// Splits a number into digits of `width` bits, least significant first. Digit `i` is written to
 /// `out[i * stride]`, so that several numbers can lie side by side in vector lanes.
 pub fn split(limbs: &[u64], width: u32, stride: usize, out: &mut [u64]) {
+    split_from(limbs, 0, width, stride, out);
+}
+
+/// Splits the bits of a number from bit `start` up, as [`split`] does.
+pub fn split_from(limbs: &[u64], start: usize, width: u32, stride: usize, out: &mut [u64]) {
     for (index, digit) in out.iter_mut().step_by(stride).enumerate() {
-        *digit = bits_at(limbs, index * width as usize, width);
+        *digit = bits_at(limbs, start + index * width as usize, width);
     }
 }
 
 /// Joins digits of `width` bits, each below `2^width`, into limbs. Digit `i` is read from
 /// `digits[i * stride]`. Bits beyond the end of `out` are dropped.
 pub fn join(digits: &[u64], width: u32, stride: usize, out: &mut [u64]) {
+    join_at(digits, 0, width, stride, out);
+}
+
+/// Joins digits to a number that starts at bit `start`, as [`join`] does.
+pub fn join_at(digits: &[u64], start: usize, width: u32, stride: usize, out: &mut [u64]) {
     out.fill(0);
     for (index, &digit) in digits.iter().step_by(stride).enumerate() {
-        let (word, shift) = (index * width as usize / 64, index * width as usize % 64);
+        let bit = start + index * width as usize;
+        let (word, shift) = (bit / 64, bit % 64);
         if let Some(limb) = out.get_mut(word) {
             *limb |= digit << shift;
         }

@@ -275,7 +275,7 @@ impl Location {
 /// The secrecy that the contract of an operation promises.
 const fn secrecy(op: Op) -> Secrecy {
     match op {
-        Op::PowVartime | Op::Gcd | Op::PublicPow => Secrecy::Public,
+        Op::PowVartime | Op::Gcd | Op::Jacobi | Op::PublicPow => Secrecy::Public,
         _ => Secrecy::Secret,
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod fft;
 mod shared_table;
 mod table;
 pub(crate) mod wide;
+pub(crate) mod words;

@@ -5,3 +5,4 @@ pub(crate) mod lanes;
 pub(crate) mod shared_table;
 pub(crate) mod table;
 pub(crate) mod wide;
+pub(crate) mod words;

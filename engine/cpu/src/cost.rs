@@ -6,9 +6,10 @@
 
 use crate::karatsuba;
 use crate::limbs::{Limbs, with_scalar};
-use crate::long::{self, Multiplier};
+use crate::long::{self, Multiplier, gcd};
 use crate::method::Method;
 use crate::path::CpuPath;
+use crate::step_lanes::StepLanes;
 use modmill_core::window::best_fixed_window;
 use modmill_core::{Isa, ModuliForm, Op, Request};
 
@@ -119,7 +120,13 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
         Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
         Method::Division(limbs) => one_by_one(RECIPROCAL + DIVISION * product(limbs.into(), request.bits)),
+        Method::DivisionSteps if request.op == Op::Jacobi => one_by_one(1.5 * short_gcd(request.bits)),
         Method::DivisionSteps => one_by_one(division_steps(request.bits)),
+        Method::StepLanes(lanes) => {
+            let groups = count.div_ceil(lanes.lanes()).div_ceil(threads) as f64;
+            groups * step_lanes(lanes, request.op, request.bits)
+        }
+        Method::HalfGcd(_) if request.bits <= 64 * gcd::STEPS_LIMBS => one_by_one(short_gcd(request.bits)),
         Method::HalfGcd(multiplier) => one_by_one(half_gcd(&multiplier, request.bits)),
     };
     cycles / CLOCK
@@ -216,6 +223,33 @@ fn at_once(limbs: usize, count: usize, threads: usize) -> f64 {
 fn division_steps(bits: usize) -> f64 {
     let limbs = bits.div_ceil(64) as f64;
     2.9 * bits as f64 / 62.0 * (450.0 + 11.0 * limbs)
+}
+
+/// Cycles of a greatest common divisor by division steps in variable time: two steps for each bit, of which
+/// 62 are a pass over limbs that become fewer.
+fn short_gcd(bits: usize) -> f64 {
+    let limbs = bits.div_ceil(64) as f64;
+    200.0 + 2.1 * bits as f64 / 62.0 * (300.0 + 4.5 * limbs)
+}
+
+/// Cycles of inverses, divisors or symbols in the lanes of a vector: batches of 60 steps, each a pass over the
+/// digits of the lanes.
+fn step_lanes(lanes: StepLanes, op: Op, bits: usize) -> f64 {
+    let digits = bits as f64 / 30.0;
+    let batches = bits as f64 / 60.0;
+    let (steps, digit) = match lanes.isa() {
+        Isa::Avx512 => (400.0, 10.0),
+        _ => (450.0, 8.0),
+    };
+    // f and g become shorter where the numbers are public, and there are no d and e.
+    let public = steps + 0.5 * digit * digits;
+    500.0
+        + batches
+            * match op {
+                Op::Inv => 2.304 * (steps + 2.0 * digit * digits),
+                Op::Gcd => 2.05 * public,
+                _ => 3.0 * public,
+            }
 }
 
 /// Cycles of a greatest common divisor by half-gcd: a product of every length, and as many levels as the

@@ -3,6 +3,7 @@
 use crate::limbs::Limbs;
 use crate::long::{self, Multiplier};
 use crate::path::CpuPath;
+use crate::step_lanes::StepLanes;
 use modmill_core::{Backend, Family, Isa, Op, Request};
 
 /// How the CPU computes a group of items.
@@ -18,6 +19,8 @@ pub(crate) enum Method {
     Division(Limbs),
     /// Inverses by division steps, in constant time.
     DivisionSteps,
+    /// Inverses, divisors or Jacobi symbols by division steps on several numbers side by side.
+    StepLanes(StepLanes),
     /// Divisors and inverses by half-gcd, in time that depends on the numbers.
     HalfGcd(Multiplier),
 }
@@ -50,6 +53,7 @@ impl Method {
             Self::Lanes(path) => path.isa(),
             Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
             Self::Division(limbs) => CpuPath::from(limbs).isa(),
+            Self::StepLanes(lanes) => lanes.isa(),
             Self::Residues | Self::DivisionSteps => Isa::Portable,
         }
     }
@@ -59,7 +63,7 @@ impl Method {
             Self::Lanes(path) => path.family(),
             Self::Residues => Family::Rns,
             Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
-            Self::Division(_) | Self::DivisionSteps => Family::Row,
+            Self::Division(_) | Self::DivisionSteps | Self::StepLanes(_) => Family::Row,
         }
     }
 
@@ -71,6 +75,7 @@ impl Method {
     pub(crate) fn lanes(self, request: &Request) -> usize {
         match self {
             Self::Lanes(path) => path.lanes_for(request.op, request.bits, request.count),
+            Self::StepLanes(lanes) => lanes.lanes(),
             Self::Residues
             | Self::Transforms(_)
             | Self::Division(_)
@@ -93,6 +98,9 @@ impl Method {
             Self::Transforms(_) => format!("transforms, {threads}"),
             Self::Division(_) => format!("division, {threads}"),
             Self::DivisionSteps => format!("division steps, {threads}"),
+            Self::StepLanes(lanes) => {
+                format!("division steps, {} x {threads}", counted(lanes.lanes(), "lane"))
+            }
             Self::HalfGcd(_) => format!("half-gcd, {threads}"),
         }
     }

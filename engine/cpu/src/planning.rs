@@ -6,6 +6,7 @@ use crate::limbs::Limbs;
 use crate::long;
 use crate::method::Method;
 use crate::path::CpuPath;
+use crate::step_lanes::StepLanes;
 use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
 use modmill_core::{
     Alternative, Exponents, KERNEL_MAX_BITS, ModuliForm, Op, Plan, Request, TRANSFORM_MAX_BITS,
@@ -32,7 +33,7 @@ fn window(method: Method, request: &Request) -> u32 {
         (Method::Lanes(path), _) => cost::window(path, request.bits, bits),
         (Method::Residues, _) => cost::window(CpuPath::Rns, request.bits, bits),
         (Method::Transforms(_), _) => long::window(bits),
-        (Method::Division(_) | Method::DivisionSteps | Method::HalfGcd(_), _) => 1,
+        (Method::Division(_) | Method::DivisionSteps | Method::StepLanes(_) | Method::HalfGcd(_), _) => 1,
     }
 }
 
@@ -44,7 +45,7 @@ impl Cpu {
         if request.bits > TRANSFORM_MAX_BITS {
             return None;
         }
-        if !Op::OF_ITEMS.contains(&request.op) {
+        if request.op != Op::Jacobi && !Op::OF_ITEMS.contains(&request.op) {
             return self.plan_composed(request);
         }
         let threads = self.threads();
@@ -92,17 +93,9 @@ impl Cpu {
     pub(crate) fn choose(&self, request: &Request) -> (Method, String) {
         let Request { op, bits, moduli, .. } = *request;
         match op {
-            Op::Gcd => {
-                let reason = "less than quadratic; the time depends on the numbers";
-                return (Method::HalfGcd(self.multiplier()), reason.to_owned());
-            }
-            Op::Inv if bits > KERNEL_MAX_BITS => {
-                let reason = "less than quadratic; the time depends on the numbers";
-                return (Method::HalfGcd(self.multiplier()), reason.to_owned());
-            }
-            Op::Inv => {
-                let reason = "division steps are portable code on every path";
-                return (Method::DivisionSteps, reason.to_owned());
+            Op::Inv | Op::Gcd | Op::Jacobi => {
+                let (method, reason) = self.choose_steps(request);
+                return (method, reason.to_owned());
             }
             Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each => {
                 if let Some(limbs) = self.divides(bits) {
@@ -133,6 +126,29 @@ impl Cpu {
                 let (asked, family) = (self.paths[0].family(), stand_in.family());
                 let reason = format!("{asked} does not compute {op} at this length; {family} does");
                 (Method::of(stand_in), reason)
+            }
+        }
+    }
+
+    /// The method for inverses, divisors and symbols: lanes where they are faster than single numbers.
+    fn choose_steps(&self, request: &Request) -> (Method, &'static str) {
+        let seconds = |method: Method| cost::seconds(method, request, self.threads());
+        let alone = match request.op {
+            Op::Inv if request.bits <= KERNEL_MAX_BITS => Method::DivisionSteps,
+            Op::Jacobi => Method::DivisionSteps,
+            _ => Method::HalfGcd(self.multiplier()),
+        };
+        let lanes = StepLanes::of(&self.paths).into_iter().map(Method::StepLanes);
+        let lanes = lanes.filter(|_| request.bits <= KERNEL_MAX_BITS);
+        match lanes.min_by(|&a, &b| seconds(a).total_cmp(&seconds(b))) {
+            Some(lanes) if seconds(lanes) < seconds(alone) => {
+                (lanes, "lanes take their division steps together")
+            }
+            _ if request.bits > KERNEL_MAX_BITS && request.op != Op::Jacobi => {
+                (alone, "less than quadratic; the time depends on the numbers")
+            }
+            _ => {
+                (alone, "division steps of one number are faster than those of lanes that are hardly filled")
             }
         }
     }

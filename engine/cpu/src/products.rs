@@ -38,9 +38,11 @@ impl Cpu {
                 Some(limbs) => with_scalar!(limbs, scalar => self.multiply_directly(scalar, product)),
                 None => with_kernel!(path, K, token => self.multiply_in_lanes::<K>(token, product)),
             },
-            Method::Residues | Method::Division(_) | Method::DivisionSteps | Method::HalfGcd(_) => {
-                Err(wrong(plan))
-            }
+            Method::Residues
+            | Method::Division(_)
+            | Method::DivisionSteps
+            | Method::StepLanes(_)
+            | Method::HalfGcd(_) => Err(wrong(plan)),
         }
     }
 

@@ -98,7 +98,9 @@ impl Cpu {
             (Method::Division(_), Modular::Power(_) | Modular::PowerVartime(_)) => {
                 return Err(wrong(plan));
             }
-            (Method::DivisionSteps | Method::HalfGcd(_), _) => return Err(wrong(plan)),
+            (Method::DivisionSteps | Method::StepLanes(_) | Method::HalfGcd(_), _) => {
+                return Err(wrong(plan));
+            }
         };
         if job.is_stopped() { Err(Error::Interrupted) } else { Ok(answers) }
     }

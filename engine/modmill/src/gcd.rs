@@ -6,7 +6,8 @@ use crate::on_host::OnHost;
 use crate::operation::Operation;
 use crate::place::Place;
 use modmill_core::{Answers, Batch, Error, Op, Operand, Request};
-use modmill_cpu::long::gcd::{Bezout, Scratch, gcd_into, xgcd};
+use modmill_cpu::long::gcd::{Bezout, xgcd};
+use modmill_cpu::out_of_memory::returned;
 
 /// Greatest common divisors g with cofactors s and t of each item: `s a - t b = g`, or `t b - s a = g` if
 /// `is_swapped`.
@@ -59,11 +60,9 @@ impl Operation for Divisors<'_> {
         }
         let (a, b) = (OnHost::of(self.a)?, OnHost::of(self.b)?);
         let (a, b) = (a.operand(), b.operand());
-        let multiplier = engine.cpu().divider(&plan)?;
-        let found = engine.each_row(bits, count, Scratch::default, |scratch, item, out| {
-            gcd_into(&multiplier, a.get(item), b.get(item), out, scratch);
-        });
-        engine.backends().put(found, answers)
+        let divider = engine.cpu().divider(&plan)?;
+        let compute = || engine.cpu().divisors(divider, [a, b], (bits, count), engine.watch());
+        engine.backends().put(returned(compute), answers)
     }
 }
 
@@ -87,8 +86,7 @@ impl Engine {
         let (a, b) = (OnHost::of(a.into())?, OnHost::of(b.into())?);
         let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
-        let request = Request::new(Op::Gcd, a.bits().max(b.bits()), count);
-        let multiplier = self.cpu().divider(&self.backends().plan_on_cpu(&request)?)?;
+        let multiplier = self.multiplier();
         let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
         let found: Vec<Bezout> = self.each_item(count, compute)?;
         // A cofactor may be 1 where the other number has no bits.

@@ -5,11 +5,13 @@ use crate::engine::{check_huge_widths, common_length, finish};
 use crate::on_host::OnHost;
 use crate::operation::Operation;
 use crate::place::Place;
+use crate::sort::sort;
 use modmill_core::{
-    Answers, Batch, BatchView, Error, ItemError, ItemErrorKind, Moduli, Modulus, Op, Operand, Request, limbs,
+    Answers, Batch, BatchView, Error, ItemError, ItemErrorKind, Job, Moduli, Modulus, Op, Operand, Plan,
+    Request, limbs,
 };
-use modmill_cpu::Inverter;
 use modmill_cpu::power_of_two::Residue;
+use modmill_cpu::{Inverter, Lanes};
 
 /// The least number of items with one modulus that share a single inversion.
 const SHARED_INVERSION: usize = 4;
@@ -19,8 +21,9 @@ impl<P: Place> Engine<P> {
     /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd takes time that does. An item that
     /// shares a factor with its modulus fails alone; the others are answered.
     ///
-    /// With one modulus for all items, a batch costs one inversion and three products for each item, and some
-    /// inversions more for each item that has none.
+    /// With AVX2 or AVX-512, several items are computed side by side. With one modulus for all items, a batch
+    /// costs one inversion and three products for each item, and some inversions more for each item that has
+    /// none, where that takes less time.
     ///
     /// # Examples
     ///
@@ -64,7 +67,7 @@ impl Operation for Inverses<'_> {
         }
         let a = OnHost::of(a)?;
         let inverter = engine.cpu().inverter(&plan)?;
-        engine.backends().put(engine.invert(inverter, a.operand(), moduli, count), answers)
+        engine.backends().put(engine.invert(inverter, a.operand(), moduli, &plan), answers)
     }
 }
 
@@ -74,16 +77,86 @@ impl Engine {
         inverter: Inverter,
         a: Operand<'_>,
         moduli: Moduli<'_>,
-        count: usize,
+        plan: &Plan,
     ) -> Result<Batch, Error> {
+        let count = plan.request.count;
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && count >= SHARED_INVERSION
+            && self.is_faster_together(plan)?
             && let Some((answers, failed)) = self.inv_together(inverter, a, modulus)?
         {
             let error = |index| ItemError { index, kind: ItemErrorKind::NotInvertible };
             return finish(answers, failed.into_iter().map(error).collect());
         }
-        self.inv_one_by_one(inverter, a, moduli, count)
+        match inverter {
+            Inverter::Lanes(lanes) => self.inv_in_lanes(lanes, a, moduli, count),
+            Inverter::DivisionSteps | Inverter::HalfGcd(_) => self.inv_one_by_one(inverter, a, moduli, count),
+        }
+    }
+
+    /// Whether three products for each item and one inversion take less time than a plan for inversions of all
+    /// items.
+    fn is_faster_together(&self, plan: &Plan) -> Result<bool, Error> {
+        let Request { op, bits, count, .. } = plan.request;
+        let products = Request::new(Op::MulMod, bits, 3 * count).one_modulus();
+        let one = self.backends().plan_on_cpu(&Request::new(op, bits, 1))?;
+        let together = self.backends().plan_on_cpu(&products)?.seconds + one.seconds;
+        Ok(together < plan.seconds)
+    }
+
+    /// Inverses of numbers side by side. Moduli of one length are computed together; powers of two in moduli
+    /// are computed item by item.
+    fn inv_in_lanes(
+        &self,
+        lanes: Lanes,
+        a: Operand<'_>,
+        moduli: Moduli<'_>,
+        count: usize,
+    ) -> Result<Batch, Error> {
+        let sorted = sort(self.cpu(), moduli, (0..count).into());
+        let shortest = sorted.odd.keys().min().map_or(usize::MAX, |limbs| 64 * limbs);
+        // Numbers that are said to be longer than a modulus are reduced first.
+        let reduced = match a.bits() > shortest {
+            true => Some(self.remainders(a, moduli)?),
+            false => None,
+        };
+        let (a, bits) = reduced.as_ref().map_or((a, a.bits()), |reduced| (reduced.into(), 0));
+        let mut answers = Batch::try_zeros(moduli.bits(), count)?;
+        let mut failed: Vec<ItemError> = Vec::new();
+        let error = |kind: ItemErrorKind| move |index: usize| ItemError { index, kind };
+        failed.extend(sorted.zero.iter().copied().map(error(ItemErrorKind::ZeroModulus)));
+        for group in sorted.odd.values() {
+            let job = Job::new(&group.items, group.bits.max(bits), a, a, moduli).watched_by(self.watch());
+            let found = self.cpu().inverses(lanes, &job)?;
+            for (&index, inverse) in group.items.iter().zip(found.iter()) {
+                answers.get_mut(index).copy_from_slice(inverse);
+                // Modulo a number of at least 3 no inverse is zero.
+                if limbs::bit_length(inverse) == 0 {
+                    failed.push(error(ItemErrorKind::NotInvertible)(index));
+                }
+            }
+        }
+        let invert = |place: usize| {
+            let item = sorted.even[place];
+            let modulus = moduli.get(item);
+            Inverter::Lanes(lanes).invert(a.get(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
+        };
+        for (&index, inverse) in sorted.even.iter().zip(self.each_item(sorted.even.len(), invert)?) {
+            match inverse {
+                Some(inverse) => answers.get_mut(index)[..inverse.len()].copy_from_slice(&inverse),
+                None => failed.push(error(ItemErrorKind::NotInvertible)(index)),
+            }
+        }
+        failed.sort_unstable_by_key(|error| error.index);
+        finish(answers, failed)
+    }
+
+    /// `a mod N` for items whose modulus is not zero.
+    fn remainders(&self, a: Operand<'_>, moduli: Moduli<'_>) -> Result<Batch, Error> {
+        match self.reduce(a, moduli) {
+            Err(Error::Items(partial)) => Ok(partial.answers),
+            found => found,
+        }
     }
 
     fn inv_one_by_one(

@@ -38,6 +38,7 @@ mod gpu;
 pub mod hazmat;
 mod host_memory;
 mod inverse;
+mod jacobi;
 mod joined;
 mod modular;
 mod modular_sums;
@@ -69,6 +70,7 @@ pub use config::EngineBuilder;
 pub use engine::{Engine, Host, kernel_seconds, limited_to, only_backend};
 pub use fixed_base::FixedBase;
 pub use gcd::Xgcd;
+pub use jacobi::Jacobi;
 pub use modmill_core::matrix::{
     BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
 };

@@ -76,7 +76,7 @@ pub struct Device<'e> {
 /// No place: calls are planned and not run ([`Engine::ask`]).
 #[derive(Clone, Copy)]
 pub struct Ask<'e> {
-    home: &'e Engine,
+    pub(crate) home: &'e Engine,
 }
 
 impl Place for Host {

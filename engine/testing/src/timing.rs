@@ -195,9 +195,10 @@ pub fn welch_inv(
     setting.modulus = Modulus::new(&candidate.to_u64_digits()).expect("a prime is a modulus");
     // A number that is one bit shorter than the prime, and not zero, is no multiple of it.
     setting.bits -= 1;
+    let moduli = Batch::from_values(vec![candidate.to_u64_digits(); setting.lanes]);
     let numbers = |class, rng: &mut Rng| setting.secrets(class, 1, rng);
     measure(duration, progress, numbers, |numbers| {
-        engine.inv(numbers, &setting.modulus).expect("every number has an inverse modulo a prime")
+        engine.inv(numbers, &moduli).expect("every number has an inverse modulo a prime")
     })
 }
 

@@ -114,10 +114,6 @@ impl Engines {
     ) -> Result<Vec<OurPath<'a>>, Error> {
         let mut contenders: Vec<OurPath<'a>> = Vec::new();
         for (engine, plan, chosen) in self.engines(backend, inputs.workload)? {
-            // Inverses and greatest common divisors are computed alike on every path.
-            if matches!(plan.op(), Op::Inv | Op::Gcd) && !contenders.is_empty() {
-                continue;
-            }
             let call = match (bench_op, engine.cuda()) {
                 (BenchOp::Chain(_), Some(cuda)) => Call::Chain(Chain::new(cuda, inputs)?),
                 (BenchOp::Chain(_), None) => continue,

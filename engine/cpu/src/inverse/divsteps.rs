@@ -3,6 +3,15 @@
 /// Division steps per batch: the low 64 bits of f and g determine them, and a signed word holds their matrix.
 pub(crate) const BATCH: u32 = 62;
 
+/// The number of division steps from delta = 1/2 that bring g to zero, for odd f and g below `2^bits`.
+///
+/// `(9437 bits + 1) / 4096` steps, rounded up, suffice when `0 <= g <= f <= 2^bits` (proved in HOL Light,
+/// theorem DIVSTEP_ENDTOEND_BITS_SIMPLE). If an odd g is larger than f, the first step leads from
+/// `(1/2, f, g)` to `(1/2, g, (g - f) / 2)`, which satisfies the condition.
+pub(crate) fn division_steps(bits: usize) -> usize {
+    1 + (9437 * bits + 1).div_ceil(4096)
+}
+
 /// The matrix of a batch: `2^62 (f', g') = (u f + v g, q f + r g)` with `|u| + |v| <= 2^62` and
 /// `|q| + |r| <= 2^62`.
 #[derive(Clone, Copy)]

@@ -1,22 +1,13 @@
 //! Inverses modulo odd numbers by the division steps of Bernstein and Yang.
 
-use super::divsteps::{BATCH, batch};
-use super::signed::{from_limbs, negate_and_add, sign, to_limbs, update, update_modulo};
+use super::divsteps::{BATCH, batch, division_steps};
+use super::signed::{from_limbs, low_word, negate_and_add, sign, to_limbs, update, update_modulo};
 use crate::domain::{Domain, Workspace};
 use crate::portable::Portable;
 use crate::portable::row::Row;
 use crate::power_of_two::Residue;
 use modmill_core::limbs::inverse_of_odd;
 use zeroize::Zeroizing;
-
-/// The number of division steps from delta = 1/2 that bring g to zero, for odd f and g below `2^bits`.
-///
-/// `(9437 bits + 1) / 4096` steps, rounded up, suffice when `0 <= g <= f <= 2^bits` (proved in HOL Light,
-/// theorem DIVSTEP_ENDTOEND_BITS_SIMPLE). If an odd g is larger than f, the first step leads from
-/// `(1/2, f, g)` to `(1/2, g, (g - f) / 2)`, which satisfies the condition.
-fn division_steps(bits: usize) -> usize {
-    1 + (9437 * bits + 1).div_ceil(4096)
-}
 
 /// `a^-1 mod n` for an odd n without leading zero limbs, or `None` if a and n share a factor. The time
 /// depends on the lengths and on whether the inverse exists.
@@ -56,11 +47,6 @@ pub(super) fn invert(a: &[u64], n: &[u64]) -> Option<Residue> {
     let below = sign(&d);
     negate_and_add(&mut d, 0, &modulus, below);
     Some(to_limbs(&d, n.len()))
-}
-
-/// The low 64 bits of a number. The first digit holds 62 of them.
-fn low_word(number: &[i64]) -> u64 {
-    (number[0] as u64) | number.get(1).map_or(0, |&next| (next as u64) << BATCH)
 }
 
 /// A number congruent to a modulo n that has at most as many limbs as n.

@@ -43,6 +43,11 @@ pub(crate) fn negate_and_add(number: &mut [i64], flip: i64, term: &[i64], take: 
     }
 }
 
+/// The low 64 bits of a number. The first digit holds 62 of them.
+pub(crate) fn low_word(number: &[i64]) -> u64 {
+    (number[0] as u64) | number.get(1).map_or(0, |&next| (next as u64) << BATCH)
+}
+
 #[inline(always)]
 fn wide(a: i64, b: i64) -> i128 {
     i128::from(a) * i128::from(b)

@@ -17,6 +17,10 @@ use crate::long::multiplier::Multiplier;
 use matrix::Matrix;
 use natural::{Natural, trimmed};
 pub use short::Scratch;
+
+/// The limbs below which divisors are found by division steps.
+pub(crate) const STEPS_LIMBS: usize = half::THRESHOLD;
+
 use std::cmp::Ordering;
 
 /// A greatest common divisor with cofactors: `s a - t b = g`, or `t b - s a = g` if `is_swapped`. A cofactor

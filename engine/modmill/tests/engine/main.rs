@@ -3,6 +3,7 @@
 mod callers;
 mod devices;
 mod division;
+mod division_steps;
 mod huge;
 mod places;
 mod plans;

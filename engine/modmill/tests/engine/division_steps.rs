@@ -1,0 +1,128 @@
+//! Inverses, divisors and Jacobi symbols on every path, against independent arithmetic.
+
+use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Jacobi, Recorder};
+use modmill_testing::oracle::batch;
+use modmill_testing::rng::Rng;
+use num_bigint::BigUint;
+use std::sync::Arc;
+
+fn engines() -> Vec<Engine> {
+    let free = || Engine::builder().backend(Backend::Cpu).threads(2);
+    let engine = free().build().unwrap();
+    let limited = engine.paths().into_iter().map(|path| free().path(path).build().unwrap());
+    limited.chain([free().build().unwrap()]).collect()
+}
+
+/// Numbers of all lengths up to `bits` bits, hard ones first.
+fn numbers(bits: usize, count: usize, rng: &mut Rng) -> Vec<BigUint> {
+    let one = BigUint::from(1u8);
+    let top = &one << (bits - 1);
+    let hard =
+        [BigUint::ZERO, one.clone(), BigUint::from(2u8), top.clone(), &top + &one, &top + (&top - &one)];
+    let random = (0..).map(|index: usize| {
+        rng.number(match index % 4 {
+            0 => 1 + index * 37 % bits,
+            _ => bits,
+        })
+    });
+    hard.into_iter().chain(random).take(count).collect()
+}
+
+fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+    while b != BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+/// The Jacobi symbol by its definition over residues and by reciprocity.
+fn jacobi(mut a: BigUint, mut n: BigUint) -> i8 {
+    let low = |number: &BigUint| number.iter_u64_digits().next().unwrap_or(0);
+    let mut symbol = 1;
+    loop {
+        a %= &n;
+        if a == BigUint::ZERO {
+            return if n == BigUint::from(1u8) { symbol } else { 0 };
+        }
+        while low(&a) % 2 == 0 {
+            a >>= 1;
+            symbol *= if matches!(low(&n) % 8, 3 | 5) { -1 } else { 1 };
+        }
+        symbol *= if low(&a) % 4 == 3 && low(&n) % 4 == 3 { -1 } else { 1 };
+        (a, n) = (n, a);
+    }
+}
+
+/// All moduli with all lengths side by side: even ones, zero, one, common factors, numbers longer than moduli.
+#[test]
+fn inverses_of_all_kinds_side_by_side() {
+    let mut rng = Rng::new(41);
+    for (bits, wide) in [(64, 64), (200, 200), (200, 700), (1000, 1000)] {
+        let moduli = numbers(bits, 61, &mut rng);
+        let a: Vec<BigUint> = numbers(wide, 67, &mut rng).split_off(6);
+        let widest = [BigUint::from(1u8) << (wide - 1)];
+        let a: Vec<BigUint> = widest.into_iter().chain(a).take(61).collect();
+        let (values, divisors) = (batch(&a), batch(&moduli));
+        for engine in engines() {
+            let (answers, failed) = match engine.inv(&values, &divisors) {
+                Ok(answers) => (answers, Vec::new()),
+                Err(Error::Items(partial)) => (partial.answers.clone(), partial.failed.clone()),
+                Err(error) => panic!("{error}"),
+            };
+            for (item, (a, n)) in a.iter().zip(&moduli).enumerate() {
+                let error = failed.iter().find(|error| error.index == item).map(|error| error.kind);
+                let found = BigUint::new(
+                    answers.get(item).iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect(),
+                );
+                let is_one = *n == BigUint::from(1u8);
+                let expected = match n == &BigUint::ZERO {
+                    true => Err(ItemErrorKind::ZeroModulus),
+                    false if is_one => Ok(BigUint::ZERO),
+                    false => a.modinv(n).ok_or(ItemErrorKind::NotInvertible),
+                };
+                assert_eq!(error.map_or(Ok(found), Err), expected, "item {item} of {bits} bits: {a} mod {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn divisors_and_symbols_of_all_lengths_side_by_side() {
+    let mut rng = Rng::new(43);
+    for bits in [64, 300, 1024] {
+        let factor = rng.number(bits / 3);
+        let mut a = numbers(bits, 45, &mut rng);
+        let mut b = numbers(bits, 47, &mut rng).split_off(2);
+        a.extend(numbers(bits / 2, 16, &mut rng).iter().map(|number| number * &factor));
+        b.extend(numbers(bits / 2, 16, &mut rng).iter().map(|number| (number * &factor) << 1));
+        let (x, y) = (batch(&a), batch(&b));
+        let divisors = a.iter().zip(&b).map(|(a, b)| gcd(a.clone(), b.clone())).collect::<Vec<_>>();
+        let symbols: Vec<Option<i8>> =
+            a.iter().zip(&b).map(|(a, b)| b.bit(0).then(|| jacobi(a.clone(), b.clone()))).collect();
+        for engine in engines() {
+            let found = engine.gcd(&x, &y).unwrap();
+            let expected = batch(&divisors);
+            for item in 0..a.len() {
+                assert_eq!(found.to_hex(item), expected.to_hex(item), "{} and {}", a[item], b[item]);
+            }
+            let found = engine.jacobi(&x, &y).unwrap();
+            let found: Vec<Option<i8>> = found.into_iter().map(|symbol| symbol.map(i8::from)).collect();
+            assert_eq!(found, symbols);
+        }
+    }
+}
+
+#[test]
+fn symbols_run_as_planned() {
+    let (a, n) = (Batch::from_hex(["5"; 40]).unwrap(), Batch::from_hex(["b"; 40]).unwrap());
+    let free = || Engine::builder().backend(Backend::Cpu).threads(2);
+    for path in free().build().unwrap().paths() {
+        let recorder = Arc::new(Recorder::default());
+        let engine = free().path(path).recorder(recorder.clone()).build().unwrap();
+        let plan = engine.ask().jacobi(&a, &n).unwrap();
+        assert_eq!(engine.jacobi(&a, &n).unwrap(), [Some(Jacobi::One); 40]);
+        let executions = recorder.take();
+        assert_eq!(executions.len(), 1);
+        assert_eq!((executions[0].path, &executions[0].variant), (plan.path, &plan.variant));
+    }
+}
