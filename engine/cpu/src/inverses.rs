@@ -79,8 +79,8 @@ impl Cpu {
         Ok(divider)
     }
 
-    /// Inverses of the numbers `a` of a job, which have no more bits than its longest modulus is said to have.
-    /// A row is zero if the item has no inverse.
+    /// Inverses of the numbers `a` of a job, which have no more bits than the job says. A row is zero if the
+    /// item has no inverse.
     pub fn inverses(&self, Lanes(lanes): Lanes, job: &Job<'_>) -> Result<Batch, Error> {
         let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let stride = answers.stride();
@@ -115,13 +115,14 @@ impl Cpu {
                 self.each_chunk(answers.as_limbs_mut(), (stride, 1), &Scratch::default, &item);
             }
             Divider::Lanes(Lanes(lanes), multiplier) => with_vectors!(lanes, V, token => {
-                let size = lanes.lanes();
+                let size = divsteps::GROUPS * lanes.lanes();
                 let space = || (Space::new(token), Scratch::default());
                 let group = |(space, scratch): &mut (Space<V>, Scratch), index: usize, out: &mut [u64]| {
                     let mut rows: Vec<(usize, &mut [u64])> =
                         (index * size..).zip(out.chunks_exact_mut(stride)).collect();
                     let items = rows.len();
-                    let together = |(item, _): &(usize, &mut [u64])| is_pair_for_lanes(a.get(*item), b.get(*item));
+                    let together =
+                        |row: &(usize, &mut [u64])| is_pair_for_lanes(a.get(row.0), b.get(row.0));
                     rows.sort_by_key(|row| !together(row));
                     let pairs = rows.partition_point(together);
                     let (some, alone) = rows.split_at_mut(pairs);
@@ -140,8 +141,8 @@ impl Cpu {
         if watch.is_some_and(Watch::is_stopped) { Err(Error::Interrupted) } else { Ok(answers) }
     }
 
-    /// Jacobi symbols of `count` public numbers modulo odd numbers, by a plan of this backend. Where a modulus
-    /// is even there is no symbol.
+    /// Jacobi symbols of `count` public numbers modulo odd numbers, by a plan of this backend. Where a
+    /// modulus is even there is no symbol.
     pub fn symbols(
         &self,
         plan: &Plan,

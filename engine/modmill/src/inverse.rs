@@ -94,8 +94,8 @@ impl Engine {
         }
     }
 
-    /// Whether three products for each item and one inversion take less time than a plan for inversions of all
-    /// items.
+    /// Whether three products for each item and one inversion take less time than a plan for inversions of
+    /// all items.
     fn is_faster_together(&self, plan: &Plan) -> Result<bool, Error> {
         let Request { op, bits, count, .. } = plan.request;
         let products = Request::new(Op::MulMod, bits, 3 * count).one_modulus();

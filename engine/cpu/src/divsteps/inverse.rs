@@ -17,7 +17,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) bits: usize,
 }
 
-/// The groups of lanes that are computed side by side, so that one fills the latencies of the other; measured.
+/// The groups of lanes that are computed side by side, so that one fills the latencies of the other;
+/// measured.
 pub(crate) const GROUPS: usize = 2;
 
 /// The digits of numbers whose moduli have at most `bits` bits. d and e are below `2^(60 k) + K n` in

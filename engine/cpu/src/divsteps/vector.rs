@@ -85,8 +85,8 @@ pub(crate) trait Kernels: Vector {
     /// Writes inverses to rows of `stride` limbs. A row is zero if the item has no inverse.
     fn inverses(inputs: Inputs<'_>, space: &mut Space<Self>, out: &mut [u64], stride: usize);
 
-    /// Writes the greatest common divisors of some items, one for each lane at most, to their rows. No number
-    /// is zero. The lanes take the steps of the pair that takes most.
+    /// Writes the greatest common divisors of some items, one for each lane of two vectors at most, to their
+    /// rows. No number is zero. The lanes take the steps of the pair that takes most.
     fn divisors(pair: [Operand<'_>; 2], rows: &mut [(usize, &mut [u64])], space: &mut Space<Self>);
 
     /// Writes the Jacobi symbols of some items, one for each lane at most, as signed words. The moduli n are

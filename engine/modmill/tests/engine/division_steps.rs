@@ -53,7 +53,8 @@ fn jacobi(mut a: BigUint, mut n: BigUint) -> i8 {
     }
 }
 
-/// All moduli with all lengths side by side: even ones, zero, one, common factors, numbers longer than moduli.
+/// All moduli with all lengths side by side: even ones, zero, one, common factors, numbers longer than
+/// moduli.
 #[test]
 fn inverses_of_all_kinds_side_by_side() {
     let mut rng = Rng::new(41);
