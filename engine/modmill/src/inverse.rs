@@ -10,6 +10,7 @@ use modmill_core::{
     Answers, Batch, BatchView, Error, ItemError, ItemErrorKind, Job, Moduli, Modulus, Op, Operand, Plan,
     Request, limbs,
 };
+use modmill_cpu::out_of_memory::returned;
 use modmill_cpu::power_of_two::Residue;
 use modmill_cpu::{Inverter, Lanes};
 
@@ -127,7 +128,7 @@ impl Engine {
         failed.extend(sorted.zero.iter().copied().map(error(ItemErrorKind::ZeroModulus)));
         for group in sorted.odd.values() {
             let job = Job::new(&group.items, group.bits.max(bits), a, a, moduli).watched_by(self.watch());
-            let found = self.cpu().inverses(lanes, &job)?;
+            let found = returned(|| self.cpu().inverses(lanes, &job))?;
             for (&index, inverse) in group.items.iter().zip(found.iter()) {
                 answers.get_mut(index).copy_from_slice(inverse);
                 // Modulo a number of at least 3 no inverse is zero.

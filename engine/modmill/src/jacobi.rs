@@ -5,6 +5,7 @@ use crate::engine::common_length;
 use crate::on_host::OnHost;
 use crate::place::Ask;
 use modmill_core::{Error, KERNEL_MAX_BITS, Moduli, Op, Operand, Plan, Request};
+use modmill_cpu::out_of_memory::returned;
 
 /// A Jacobi symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +46,8 @@ impl Engine {
     ) -> Result<Vec<Option<Jacobi>>, Error> {
         let (a, moduli) = (OnHost::of(a.into())?, moduli.into().on_host());
         let plan = self.backends().plan_on_cpu(&request(a.operand(), moduli)?)?;
-        let found = self.cpu().symbols(&plan, (a.operand(), moduli), plan.request.count, self.watch())?;
+        let operands = (a.operand(), moduli);
+        let found = returned(|| self.cpu().symbols(&plan, operands, plan.request.count, self.watch()))?;
         let typed = |symbol: i8| match symbol {
             1 => Jacobi::One,
             -1 => Jacobi::MinusOne,
@@ -62,7 +64,7 @@ impl Engine<Ask<'_>> {
         a: impl Into<Operand<'a>>,
         moduli: impl Into<Moduli<'a>>,
     ) -> Result<Plan, Error> {
-        self.place.home.plan(&request(a.into(), moduli.into())?)
+        self.place.home.backends().plan_on_cpu(&request(a.into(), moduli.into())?)
     }
 }
 
