@@ -149,7 +149,8 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
             for bits in [64, 1024, 4096] {
                 for count in [1, 8, 1000] {
                     let plan = engine.plan(&Request::new(op, bits, count)).unwrap();
-                    // Full products take the portable road where residues are; where GPUs are forced, transforms or any road of the CPU's.
+                    // Full products take the portable road where residues are; where GPUs are forced,
+                    // transforms or any road of the CPU's.
                     match op {
                         // Inverses take division steps, in vectors of the path's instruction set at most.
                         Op::Inv => {
