@@ -20,7 +20,7 @@ pub use contents::Contents;
 pub use limits::{Limits, MAX_BLOCK, Tensor};
 pub(crate) use memory::prefer_large_pages;
 pub use memory::{Buffer, HostBuffer};
-pub(crate) use module::assert_layout;
+pub(crate) use module::kernel_structs;
 pub use module::{Kernel, KernelArguments, Module};
 pub use platform::{Attributes, Properties, Shape};
 pub use stream::{Event, Stream};

@@ -5,7 +5,7 @@
 use crate::backend::Cuda;
 use crate::call::{Numbers, word};
 use crate::compiler::Program;
-use crate::device::{Buffer, Contents, HostBuffer, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::device::{Buffer, Contents, HostBuffer, Kernel, Shape, Stream, kernel_structs};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
@@ -30,28 +30,23 @@ const MOST_ITEMS: usize = 1 << 30;
 /// Limbs of the operands of a chunk.
 const CHUNK_LIMBS: usize = 8 << 20;
 
-/// `StepCall` of `steps.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct StepCall {
-    a: Numbers,
-    b: Numbers,
-    flags: Numbers,
-    results: u64,
-    result_stride: u32,
-    words: u32,
-    task: u32,
-    shift_words: u32,
-    shift_bits: u32,
-    top: u32,
-    top_mask: u32,
-    count: u32,
+kernel_structs! {
+    /// `StepCall` of `steps.cuh`.
+    struct StepCall: 88 bytes {
+        a at 0: Numbers,
+        b at 16: Numbers,
+        flags at 32: Numbers,
+        results at 48: u64,
+        result_stride at 56: u32,
+        words at 60: u32,
+        task at 64: u32,
+        shift_words at 68: u32,
+        shift_bits at 72: u32,
+        top at 76: u32,
+        top_mask at 80: u32,
+        count at 84: u32,
+    }
 }
-
-assert_layout!(StepCall: 88 bytes, a at 0, b at 16, flags at 32, results at 48, result_stride at 56, words at 60, task at 64, shift_words at 68, shift_bits at 72, top at 76, top_mask at 80, count at 84);
-
-// SAFETY: a plain structure of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for StepCall {}
 
 /// The program of the steps' kernels.
 #[must_use]

@@ -10,7 +10,7 @@ use super::fault::{Fault, Injector, Stage};
 use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
 use crate::call::{Numbers, Preparation, word};
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
 use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
@@ -21,42 +21,31 @@ use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
 use modmill_core::{CrtJob, PerItem, PublicJob};
 
-/// `Bases` of `rsa.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct BasesCall {
-    numbers: u64,
-    words: u32,
-    count: u32,
-    constants: u64,
-    constants_stride: u32,
-    second: u32,
-    bases: u64,
+kernel_structs! {
+    /// `Bases` of `rsa.cuh`.
+    struct BasesCall: 40 bytes {
+        numbers at 0: u64,
+        words at 8: u32,
+        count at 12: u32,
+        constants at 16: u64,
+        constants_stride at 24: u32,
+        second at 28: u32,
+        bases at 32: u64,
+    }
+
+    /// `Join` of `rsa.cuh`.
+    struct JoinCall: 64 bytes {
+        halves at 0: u64,
+        half_words at 8: u32,
+        count at 12: u32,
+        constants at 16: u64,
+        constants_stride at 24: u32,
+        second at 28: u32,
+        coefficients at 32: Numbers,
+        results at 48: u64,
+        words at 56: u32,
+    }
 }
-
-assert_layout!(BasesCall: 40 bytes, numbers at 0, words at 8, count at 12, constants at 16, constants_stride at 24, second at 28, bases at 32);
-
-/// `Join` of `rsa.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct JoinCall {
-    halves: u64,
-    half_words: u32,
-    count: u32,
-    constants: u64,
-    constants_stride: u32,
-    second: u32,
-    coefficients: Numbers,
-    results: u64,
-    words: u32,
-}
-
-assert_layout!(JoinCall: 64 bytes, halves at 0, half_words at 8, count at 12, constants at 16, constants_stride at 24, second at 28, coefficients at 32, results at 48, words at 56);
-
-// SAFETY: plain structures of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for BasesCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for JoinCall {}
 
 /// The kernels of a size, the constants of keys, and memory for a chunk.
 pub(super) struct Private<'a, 'j> {

@@ -3,7 +3,7 @@
 
 use super::WORTH_AN_EXIT;
 use crate::call::{Numbers, Preparation, word};
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::copy_rows;
@@ -17,57 +17,40 @@ const EXPONENT_WORDS: usize = 8;
 /// those that are no entries.
 const ENTRIES: usize = 3 + crate::task::BESIDE;
 
-/// `PublicCall` of `public_power.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct PublicCall {
-    numbers: Numbers,
-    constants: Numbers,
-    exits: Numbers,
-    results: u64,
-    result_stride: u32,
-    result_length: u32,
-    scratch: u64,
-    count: u32,
-    exponent_bits: u32,
-    exponent: [u32; EXPONENT_WORDS],
+kernel_structs! {
+    /// `PublicCall` of `public_power.cuh`.
+    struct PublicCall: 112 bytes {
+        numbers at 0: Numbers,
+        constants at 16: Numbers,
+        exits at 32: Numbers,
+        results at 48: u64,
+        result_stride at 56: u32,
+        result_length at 60: u32,
+        scratch at 64: u64,
+        count at 72: u32,
+        exponent_bits at 76: u32,
+        exponent at 80: [u32; EXPONENT_WORDS],
+    }
+
+    /// `WordsOfOctets` of `octets.cuh`.
+    struct WordsOfOctets: 24 bytes {
+        octets at 0: u64,
+        numbers at 8: u64,
+        words at 16: u32,
+        count at 20: u32,
+    }
+
+    /// `Release` of `octets.cuh`.
+    struct Release: 48 bytes {
+        numbers at 0: u64,
+        found at 8: u64,
+        expected at 16: u64,
+        octets at 24: u64,
+        wrong at 32: u64,
+        words at 40: u32,
+        count at 44: u32,
+    }
 }
-
-assert_layout!(PublicCall: 112 bytes, numbers at 0, constants at 16, exits at 32, results at 48, result_stride at 56, result_length at 60, scratch at 64, count at 72, exponent_bits at 76, exponent at 80);
-
-/// `WordsOfOctets` of `octets.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct WordsOfOctets {
-    octets: u64,
-    numbers: u64,
-    words: u32,
-    count: u32,
-}
-
-assert_layout!(WordsOfOctets: 24 bytes, octets at 0, numbers at 8, words at 16, count at 20);
-
-/// `Release` of `octets.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Release {
-    numbers: u64,
-    found: u64,
-    expected: u64,
-    octets: u64,
-    wrong: u64,
-    words: u32,
-    count: u32,
-}
-
-assert_layout!(Release: 48 bytes, numbers at 0, found at 8, expected at 16, octets at 24, wrong at 32, words at 40, count at 44);
-
-// SAFETY: plain structures of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for PublicCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for WordsOfOctets {}
-// SAFETY: as above.
-unsafe impl KernelArguments for Release {}
 
 /// The kernels of a size, the constants of moduli, and memory for a chunk.
 pub(super) struct Public {
