@@ -7,7 +7,7 @@ use crate::device::{Buffer, Contents, Device, Shape, Stream};
 use crate::error::Result;
 use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
-use crate::staging::{Source, Staging};
+use crate::staging::Source;
 use crate::variant::Variant;
 use std::ops::Range;
 use std::sync::Arc;
@@ -62,16 +62,9 @@ impl Constants {
         let rows = kept.get(device, kernels.variant, || {
             let new = Self::of_chunks(device, kernels, moduli, count, Contents::Secret)?;
             let stream = device.stream()?;
-            let copied = moduli.limbs(1);
-            let mut staging = Staging::new(device, copied, Contents::Secret)?;
-            let inputs = device.buffer(8 * copied.max(1), Contents::Secret)?;
+            let inputs = moduli.upload(device)?;
             let mut used = vec![&inputs];
             used.extend(moduli.rows().map(|rows| &rows.buffer));
-            if copied > 0 {
-                staging.written(0..copied);
-                moduli.gather((0..1).into(), &mut staging.buffer.limbs_mut()[..copied]);
-                stream.copy_in(&staging.buffer, 0..8 * copied, &inputs, 0)?;
-            }
             new.prepare(&stream, kernels, moduli.numbers(&inputs, 0, 0), count, &used)?;
             stream.synchronize()?;
             Ok(new.rows)

@@ -24,9 +24,10 @@ pub(crate) use sums::{Lists, SumsModulo};
 use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
+use crate::memo::Memo;
 use crate::task::Reads;
 use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, ExtractCall, JoinCall, RemainderCall, RowsCall};
-use factors::{Kind, Tables, upload};
+use factors::Kind;
 use programs::{BLOCK, Kernels, RowTask, rows_shared_bytes};
 use std::sync::Arc;
 
@@ -34,7 +35,8 @@ use std::sync::Arc;
 pub(crate) struct Transforms {
     device: Device,
     kernels: Kernels,
-    tables: Tables,
+    /// Tables of roots, made when they are first needed.
+    tables: Memo<Kind, Arc<Buffer>>,
 }
 
 /// Threads of a block of carries, at most.
@@ -172,7 +174,7 @@ fn threads(count: u32) -> Shape {
 
 impl Transforms {
     pub(crate) fn load(device: &Device) -> Result<Self> {
-        Ok(Self { device: device.clone(), kernels: Kernels::load(device)?, tables: Tables::default() })
+        Ok(Self { device: device.clone(), kernels: Kernels::load(device)?, tables: Memo::new() })
     }
 
     /// Memory for products of `count` items, of at most `words` words; `both` if both factors are
@@ -195,7 +197,7 @@ impl Transforms {
     }
 
     fn table(&self, kind: Kind) -> Result<Arc<Buffer>> {
-        self.tables.get(&self.device, kind)
+        self.tables.get(&kind, || kind.upload(&self.device))
     }
 
     /// Cuts numbers into digits and transforms them, but for the rows; clears flags as well, if there are

@@ -35,10 +35,6 @@ impl ModularSums {
     pub fn is_with(&self, view: ResidentView<'_>) -> bool {
         DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&self.device))
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, SumsModulo> {
-        self.sums.lock()
-    }
 }
 
 impl SumFactors {
@@ -58,12 +54,6 @@ impl SumFactors {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.transforms.bytes()
-    }
-}
-
-impl Drop for SumFactors {
-    fn drop(&mut self) {
-        self.device.remove_resident(self.transforms.bytes());
     }
 }
 
@@ -89,29 +79,26 @@ impl Cuda {
         }
         let loaded = self.loaded_of(&modular.device)?;
         let count = numbers.len().unwrap_or(1);
-        let sums = modular.lock();
+        let sums = modular.sums.lock();
         let (stride, most) = (sums.bytes()?, sums.most_factors()?);
         if count > most {
             let reason = format!("at most {most} factors of this length are transformed together");
             return Err(Error::Item { item: most, reason });
         }
-        let bytes = stride.checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
+        let bytes = stride.saturating_mul(count.max(1));
         let uploaded = self.near(loaded, numbers)?;
         let source = Source::operand(uploaded.as_ref().map_or(numbers, Operand::from))?;
-        let transforms = modular.device.buffer(bytes, Contents::Secret)?;
-        modular.device.add_resident(bytes);
+        let transforms = modular.device.resident_buffer(bytes, Contents::Secret)?;
         let factors = SumFactors { transforms, device: modular.device.clone(), count, stride };
+        let stream = modular.device.stream()?;
         if count > 0 && numbers.bits() > 0 {
             let rows = source.rows().ok_or(Error::NoDevice)?;
-            let stream = modular.device.stream()?;
             let words = source.numbers(&rows.buffer, 0, 0);
             sums.transform(&stream, words, &rows.buffer, count, &factors.transforms)?;
-            stream.synchronize()?;
         } else {
-            let stream = modular.device.stream()?;
             stream.fill(&factors.transforms, 0..bytes, 0)?;
-            stream.synchronize()?;
         }
+        stream.synchronize()?;
         Ok(factors)
     }
 
@@ -179,7 +166,7 @@ impl Cuda {
         let words = word(2 * limbs)?;
         let mut milliseconds = 0.0;
         if count > 0 {
-            milliseconds = compute(&modular.lock(), Output::all(&rows.buffer, words))?;
+            milliseconds = compute(&modular.sums.lock(), Output::all(&rows.buffer, words))?;
         }
         Ok((Resident::new(modular.bits, count, Arc::new(rows)), f64::from(milliseconds) / 1e3))
     }

@@ -51,12 +51,6 @@ impl DeviceMatrix {
     }
 }
 
-impl Drop for DeviceMatrix {
-    fn drop(&mut self) {
-        self.device.remove_resident(self.bytes());
-    }
-}
-
 impl Cuda {
     /// Copies a matrix to the device with the fewest resident bytes, or expands it there from its seed.
     pub fn hold_matrix(&self, source: &dyn MatrixSource) -> Result<DeviceMatrix> {
@@ -66,7 +60,7 @@ impl Cuda {
         // A matrix that does not fit is refused before anything is copied.
         let slabs = (0..shape.rows).step_by(SECTION_ROWS).map(|start| {
             let rows = start..(start + SECTION_ROWS).min(shape.rows);
-            let units = device.buffer(shape.unit_bytes(rows.len())?, Contents::Public)?;
+            let units = device.resident_buffer(shape.unit_bytes(rows.len()), Contents::Public)?;
             Ok(Slab { units, rows })
         });
         let slabs = slabs.collect::<Result<Vec<_>>>()?;
@@ -75,9 +69,7 @@ impl Cuda {
             streaming.lay_out(source, &slab.units, slab.rows.clone())?;
         }
         let moduli = streaming.into_moduli();
-        let matrix = DeviceMatrix { device: device.clone(), shape, moduli, slabs };
-        device.add_resident(matrix.bytes());
-        Ok(matrix)
+        Ok(DeviceMatrix { device: device.clone(), shape, moduli, slabs })
     }
 
     /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, written to

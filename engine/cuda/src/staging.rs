@@ -122,6 +122,12 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Memory on the device with the number of all items, unless the numbers are on the device already.
+    pub(crate) fn upload(&self, device: &Device) -> Result<Buffer> {
+        let gather = |staging: &mut HostBuffer| self.gather((0..1).into(), staging.limbs_mut());
+        device.upload_with(8 * self.limbs(1), Contents::Secret, gather)
+    }
+
     /// The place of the numbers of a chunk that begins with `item`, once they are on the device: in `buffer`
     /// from limb `start` on, unless they were on the device already.
     pub(crate) fn numbers(&self, buffer: &Buffer, start: usize, item: usize) -> Numbers {

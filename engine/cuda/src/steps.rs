@@ -10,7 +10,6 @@ use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Stages};
-use crate::sources;
 use crate::staging::{Source, all_pinned, gather_all, words};
 use modmill_core::{Batch, Family, Operand, Step, StepKind};
 use std::ops::Range;
@@ -51,16 +50,7 @@ kernel_structs! {
 /// The program of the steps' kernels.
 #[must_use]
 pub fn steps_program() -> Program {
-    Program {
-        name: "steps".to_owned(),
-        main: "#include \"device.cuh\"\n#include \"steps.cuh\"\n".to_owned(),
-        files: sources::ALL,
-        defines: [("BLOCK", BLOCK), ("RESIDENT", 2)]
-            .map(|(name, value)| (name.to_owned(), value.to_string()))
-            .into(),
-        options: Vec::new(),
-        specific: false,
-    }
+    Program::new("steps", &["device", "steps"], &[("BLOCK", BLOCK), ("RESIDENT", 2)])
 }
 
 /// The number of a task in `steps.cuh`, and the bits that it shifts by.

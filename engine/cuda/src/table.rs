@@ -15,7 +15,7 @@ pub struct Timing {
     /// Bits of moduli and exponents.
     pub bits: usize,
     /// The family, by its name.
-    #[serde(with = "family_name")]
+    #[serde(with = "by_name")]
     pub family: Family,
     /// How numbers are spread over threads.
     #[serde(flatten)]
@@ -32,15 +32,21 @@ pub struct Timing {
     pub alone_seconds: f64,
 }
 
-mod family_name {
-    use modmill_core::Family;
+/// Families and operations by their names.
+mod by_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt::Display;
+    use std::str::FromStr;
 
-    pub(super) fn serialize<S: Serializer>(family: &Family, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(family.name())
+    pub(super) fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Family, D::Error> {
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }

@@ -33,12 +33,6 @@ impl Transformed {
     }
 }
 
-impl Drop for Transformed {
-    fn drop(&mut self) {
-        self.device.remove_resident(self.transforms.bytes());
-    }
-}
-
 impl Cuda {
     /// Transforms numbers of a device for products with factors of up to `longest` bits.
     pub fn transform(&self, numbers: &Resident, longest: usize) -> Result<Transformed> {
@@ -46,16 +40,14 @@ impl Cuda {
         let loaded = self.loaded_for(rows).ok_or(Error::NoDevice)?;
         let (bits, count) = (numbers.bits(), numbers.len());
         let length = Length::new(bits.max(longest), bits.min(longest), 1);
-        let bytes =
-            length.bytes().checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
         // Launches count pairs of points in a word.
         let most = (u32::MAX as usize) * 2 / length.shape.points();
         if count > most {
             let reason = format!("at most {most} factors of this length are transformed together");
             return Err(Error::Item { item: most, reason });
         }
-        let transforms = loaded.device.buffer(bytes, Contents::Secret)?;
-        loaded.device.add_resident(bytes);
+        let bytes = length.bytes().saturating_mul(count.max(1));
+        let transforms = loaded.device.resident_buffer(bytes, Contents::Secret)?;
         let made = Transformed { transforms, device: loaded.device.clone(), length, bits, longest, count };
         let stream = loaded.device.stream()?;
         let source = Source::operand(Operand::from(numbers))?;

@@ -11,7 +11,7 @@
 
 use super::calls::RemainderCall;
 use super::moduli::LongModuli;
-use super::{Factor, Input, Kept, Length, Output, Transforms, Work, upload};
+use super::{Factor, Input, Kept, Length, Output, Transforms, Work};
 use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
@@ -66,7 +66,7 @@ impl Reduction {
         };
         if let LongModuli::One(modulus) = moduli {
             let keep = |length: &Length, number: &[u64], kept: &Buffer| {
-                let words = upload(device, number, Contents::Secret)?;
+                let words = device.upload(number, Contents::Secret)?;
                 let buffers = [&words];
                 let input = Input::plain(numbers(&words, 0, limbs, 0), &buffers);
                 transforms.keep(stream, length, input, 1, kept)?;

@@ -10,7 +10,7 @@ use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Incoming, Lane, Outgoing, Stages};
-use crate::staging::{AnswerRows, Answers, Source, Staging, all_pinned, copy_rows, gather_all};
+use crate::staging::{AnswerRows, Answers, Source, all_pinned, copy_rows, gather_all};
 use modmill_core::{Items, Operand};
 use std::ops::Range;
 
@@ -391,21 +391,9 @@ fn keep(
     source: Source<'_>,
 ) -> Result<Buffer> {
     let kept = device.buffer(length.bytes(), Contents::Secret)?;
-    if let Some(rows) = source.rows() {
-        let buffers = [&rows.buffer];
-        let input = Input::plain(source.numbers(&rows.buffer, 0, 0), &buffers);
-        transforms.keep(stream, length, input, 1, &kept)?;
-        return Ok(kept);
-    }
-    let limbs = source.limbs(1);
-    let mut staging = Staging::new(device, limbs, Contents::Secret)?;
-    staging.written(0..limbs);
-    source.gather((0..1).into(), &mut staging.buffer.limbs_mut()[..limbs]);
-    let words = device.buffer(8 * limbs, Contents::Secret)?;
-    stream.copy_in(&staging.buffer, 0..8 * limbs, &words, 0)?;
-    let buffers = [&words];
-    let input = Input::plain(source.numbers(&words, 0, 0), &buffers);
+    let uploaded = source.upload(device)?;
+    let buffers = [source.rows().map_or(&uploaded, |rows| &rows.buffer)];
+    let input = Input::plain(source.numbers(&uploaded, 0, 0), &buffers);
     transforms.keep(stream, length, input, 1, &kept)?;
-    stream.synchronize()?;
     Ok(kept)
 }

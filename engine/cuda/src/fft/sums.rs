@@ -10,7 +10,6 @@
 
 use super::barrett::{Divisors, Reduction, numbers};
 use super::calls::{SumsCall, WeightedCall};
-use super::factors::upload;
 use super::moduli::{LongModuli, LongModulus, Reciprocals};
 use super::programs::{BLOCK, RowTask, WORD_BITS};
 use super::{Input, Length, Output, Transforms, Work, Workspace};
@@ -78,7 +77,7 @@ impl Lists {
         for list in 1..4 {
             starts[list] = starts[list - 1] + lists[list - 1].len();
         }
-        Ok(Self { limbs: upload(device, &lists.concat(), Contents::Public)?, starts, count: sums.len() })
+        Ok(Self { limbs: device.upload(&lists.concat(), Contents::Public)?, starts, count: sums.len() })
     }
 
     fn addresses(&self) -> [u64; 4] {
@@ -210,7 +209,7 @@ impl SumsModulo {
         let length = (2 * self.reduction.limbs).next_multiple_of(32);
         self.in_chunks(stream, total, output, |work, sums, products| {
             let weights = packed(&weights[sums.start * count..sums.end * count], count);
-            let weights = upload(&self.transforms.device, &weights, Contents::Secret)?;
+            let weights = self.transforms.device.upload(&weights, Contents::Secret)?;
             let (flags, flag_count) = self.workspace.flags(products.words, WORD_BITS, work.items)?;
             let call = WeightedCall {
                 numbers,

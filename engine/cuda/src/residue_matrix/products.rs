@@ -66,7 +66,7 @@ impl<'a> Products<'a> {
         assert!(part.end <= shape.moduli.len(), "a part of the moduli");
         let steps = MatrixShape::steps(rows.len());
         assert!(rows.len() <= SECTION_ROWS && rows.start.is_multiple_of(64), "a section");
-        assert!(units.bytes() >= shape.unit_bytes(rows.len())?, "the units have their memory");
+        assert!(units.bytes() >= shape.unit_bytes(rows.len()), "the units have their memory");
         let (columns, groups) = (shape.columns as u32, shape.groups() as u32);
         let count = part.len() as u32;
         let first_unit = part.start * shape.groups() * steps;

@@ -6,7 +6,6 @@ use super::units::UNIT_BYTES;
 use crate::compiler::Program;
 use crate::device::{Buffer, Device, Kernel, Limits, Shape, Stream};
 use crate::error::{Error, Result};
-use crate::sources;
 
 /// Threads of a block.
 pub(super) const BLOCK: u32 = 256;
@@ -20,30 +19,19 @@ fn stage_bytes(across: u32) -> u32 {
 }
 
 fn program(name: String, file: &str, resident: u32, defines: &[(&str, u32)]) -> Program {
-    let own = [("BLOCK", BLOCK), ("RESIDENT", resident)];
-    Program {
-        name,
-        main: format!("#include \"device.cuh\"\n#include \"{file}\"\n"),
-        files: sources::ALL,
-        defines: own
-            .iter()
-            .chain(defines)
-            .map(|(name, value)| ((*name).to_owned(), value.to_string()))
-            .collect(),
-        options: Vec::new(),
-        specific: false,
-    }
+    let defines = [&[("BLOCK", BLOCK), ("RESIDENT", resident)], defines].concat();
+    Program::new(name, &["device", file], &defines)
 }
 
 /// Layouts and products with one vector.
 fn vectors_program() -> Program {
-    program("residue matrix by one vector".to_owned(), "residue_matrix.cuh", 3, &[])
+    program("residue matrix by one vector".to_owned(), "residue_matrix", 3, &[])
 }
 
 /// Products with many vectors.
 fn products_program(across: u32, stages: u32) -> Program {
     let name = format!("residue matrix by {} columns", 64 * across);
-    program(name, "residue_product.cuh", 1, &[("ACROSS", across), ("STAGES", stages)])
+    program(name, "residue_product", 1, &[("ACROSS", across), ("STAGES", stages)])
 }
 
 /// All programs of matrices in residues, for a device with these limits.

@@ -1,7 +1,6 @@
 //! The shape of a matrix on a device.
 
 use super::units::{SECTION_MULTIPLE, UNIT_BYTES};
-use crate::error::{Error, Result};
 use modmill_core::{MatrixSource, ResidueModuli};
 
 /// Rows, columns and moduli of a matrix.
@@ -33,9 +32,7 @@ impl MatrixShape {
     }
 
     /// Bytes of `rows` rows in units.
-    pub(super) fn unit_bytes(&self, rows: usize) -> Result<usize> {
-        let units = (self.groups() * self.moduli.len()).checked_mul(Self::steps(rows));
-        let bytes = units.and_then(|units| units.checked_mul(UNIT_BYTES));
-        bytes.ok_or(Error::OutOfMemory { wanted: usize::MAX })
+    pub(super) fn unit_bytes(&self, rows: usize) -> usize {
+        (self.groups() * self.moduli.len()).saturating_mul(Self::steps(rows)).saturating_mul(UNIT_BYTES)
     }
 }

@@ -92,7 +92,7 @@ impl<'a> Streaming<'a> {
     ) -> Result<()> {
         let (shape, rows) = (&self.shape, self.section_rows(source));
         let pieces = Pieces::new(self.device, shape, rows)?;
-        let units = self.device.buffer(shape.unit_bytes(rows)?, Contents::Public)?;
+        let units = self.device.buffer(shape.unit_bytes(rows), Contents::Public)?;
         pieces.each(self.workers, source, 0..shape.rows, |plain, rows, copied| {
             stream.wait(copied)?;
             let call = LayoutCall::new(shape, &self.moduli, &units, rows.clone());
@@ -113,7 +113,7 @@ impl<'a> Streaming<'a> {
         progress: Progress<'_>,
     ) -> Result<()> {
         let (device, shape) = (self.device, &self.shape);
-        let bytes = shape.unit_bytes(rows)?;
+        let bytes = shape.unit_bytes(rows);
         let slots = [device.buffer(bytes, Contents::Public)?, device.buffer(bytes, Contents::Public)?];
         let expanding = device.stream()?;
         let ready = device.event()?;
@@ -142,12 +142,5 @@ impl<'a> Streaming<'a> {
 fn upload_moduli(device: &Device, moduli: &ResidueModuli) -> Result<Buffer> {
     let limbs: Vec<u64> =
         moduli.words().iter().flat_map(|&modulus| ModulusWords::of(modulus).limbs()).collect();
-    let bytes = 8 * limbs.len();
-    let mut host = device.host_buffer(bytes, Contents::Public)?;
-    host.limbs_mut()[..limbs.len()].copy_from_slice(&limbs);
-    let buffer = device.buffer(bytes, Contents::Public)?;
-    let stream = device.stream()?;
-    stream.copy_in(&host, 0..bytes, &buffer, 0)?;
-    stream.synchronize()?;
-    Ok(buffer)
+    device.upload(&limbs, Contents::Public)
 }

@@ -5,7 +5,6 @@ use crate::call::word;
 use crate::compiler::Program;
 use crate::device::{Buffer, Device, Kernel, Shape, Stream, kernel_structs};
 use crate::error::Result;
-use crate::sources;
 
 /// The numbers between blocks and answers, stage by stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,14 +70,8 @@ const BLOCK: u32 = 32;
 
 impl Injector {
     pub(super) fn new(device: &Device, fault: Fault) -> Result<Self> {
-        let program = Program {
-            name: "faults".to_owned(),
-            main: "#include \"device.cuh\"\n#include \"fault.cuh\"\n".to_owned(),
-            files: sources::ALL,
-            defines: vec![("BLOCK".to_owned(), BLOCK.to_string()), ("RESIDENT".to_owned(), "1".to_owned())],
-            options: Vec::new(),
-            specific: false,
-        };
+        let defines = [("BLOCK", BLOCK), ("RESIDENT", 1)];
+        let program = Program::new("faults", &["device", "fault"], &defines);
         Ok(Self { fault, kernel: device.compile(&program)?.kernel("flip")? })
     }
 

@@ -10,13 +10,13 @@ use super::fault::{Fault, Injector, Stage};
 use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
 use crate::call::{Numbers, Preparation, word};
-use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream, kernel_structs};
+use crate::device::{Buffer, Contents, Device, HostBuffer, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
 use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
 use crate::kernels::TaskKernels;
 use crate::pipeline::{Chunk, Footprint, Stages};
-use crate::staging::{Staging, words};
+use crate::staging::words;
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
 use modmill_core::{CrtJob, PerItem, PublicJob};
@@ -171,12 +171,8 @@ impl<'a, 'j> Private<'a, 'j> {
 
     fn prepare_one(&mut self, device: &Device) -> Result<()> {
         let stream = device.stream()?;
-        let limbs = self.rows.limbs_of(1);
-        let mut staging = Staging::new(device, limbs, Contents::Secret)?;
-        staging.written(0..limbs);
-        self.rows.gather(0..1, 1, staging.buffer.limbs_mut());
-        let key = device.buffer(8 * limbs, Contents::Secret)?;
-        stream.copy_in(&staging.buffer, 0..8 * limbs, &key, 0)?;
+        let gather = |staging: &mut HostBuffer| self.rows.gather(0..1, 1, staging.limbs_mut());
+        let key = device.upload_with(8 * self.rows.limbs_of(1), Contents::Secret, gather)?;
         self.set_up(&stream, &key, key.address(), 1)?;
         self.key = Some(key);
         stream.synchronize()

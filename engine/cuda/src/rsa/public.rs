@@ -142,10 +142,9 @@ impl Public {
 
     fn prepare_one(&mut self, device: &Device, modulus: &[u64], with_exits: bool) -> Result<()> {
         let stream = device.stream()?;
-        let mut staging = device.host_buffer(8 * self.limbs, Contents::Public)?;
-        copy_rows(staging.limbs_mut(), self.limbs, |_| modulus);
-        let input = device.buffer(8 * self.limbs, Contents::Public)?;
-        stream.copy_in(&staging, 0..8 * self.limbs, &input, 0)?;
+        let input = device.upload_with(8 * self.limbs, Contents::Public, |staging| {
+            copy_rows(staging.limbs_mut(), self.limbs, |_| modulus);
+        })?;
         self.set_up(&stream, &input, input.address(), 1)?;
         if with_exits {
             let exits = device.buffer(4 * self.variant.words as usize, Contents::Public)?;

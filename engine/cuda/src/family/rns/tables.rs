@@ -1,7 +1,7 @@
 //! The constants of a size, on the device.
 
 use super::layout::{Chunk, ResidueLayout};
-use crate::device::{Buffer, Contents, Device};
+use crate::device::{Buffer, Contents, Device, HostBuffer};
 use crate::error::Result;
 use modmill_core::rns::{Bases, Channel, Matrix, Merged, ModulusConstants, bases::powers_of_words};
 use zeroize::{Zeroize, Zeroizing};
@@ -117,14 +117,8 @@ fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroiz
 
 /// Copies words to the device.
 pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Result<Buffer> {
-    let bytes = 4 * words.len().max(1);
-    let mut staging = device.host_buffer(bytes.next_multiple_of(8), contents)?;
-    staging.words_mut()[..words.len()].copy_from_slice(words);
-    let buffer = device.buffer(bytes, contents)?;
-    let stream = device.stream()?;
-    stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
-    stream.synchronize()?;
-    Ok(buffer)
+    let fill = |staging: &mut HostBuffer| staging.words_mut()[..words.len()].copy_from_slice(words);
+    device.upload_with(4 * words.len(), contents, fill)
 }
 
 /// The words of the matrices to base B and to base A.
