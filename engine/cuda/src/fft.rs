@@ -15,7 +15,7 @@ mod sums;
 pub(crate) use batch::{KeptFactor, LongJob, LongTask};
 pub(crate) use length::Length;
 pub use moduli::Reciprocals;
-pub(crate) use moduli::{KnownModuli, places_by_bits};
+pub(crate) use moduli::{LongModuli, places_by_bits};
 pub(crate) use powers::{Exponents, secret_window};
 pub(crate) use programs::programs_for;
 pub use programs::transforms_programs;

@@ -32,6 +32,7 @@ mod memo;
 mod modular;
 mod modular_sums;
 mod montgomery;
+mod operands;
 mod part;
 mod patience;
 mod pipeline;

@@ -3,7 +3,7 @@
 use crate::backend::Cuda;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
-use crate::modular::chunk_items;
+use crate::modular::{KernelPlan, chunk_items};
 use crate::patience::PassedOver;
 use crate::table::Choice;
 use crate::task::{Reads, Task, best_shared_window_vartime};
@@ -13,14 +13,8 @@ use modmill_core::{Alternative, Backend, Exponents, Family, Op, Path, Plan, Requ
 /// The way in which the GPUs run a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Recipe {
-    /// A task by the kernels of a variant, in chunks of about `chunk` items.
-    Kernels {
-        variant: Variant,
-        task: Task,
-        chunk: usize,
-        /// Faster kernels that are not waited for.
-        passed_over: Option<PassedOver>,
-    },
+    /// Kernels, and faster ones that are not waited for.
+    Kernels(KernelPlan, Option<PassedOver>),
     /// A task by transforms.
     Transforms(LongChoice),
     /// Powers of one base by its table.
@@ -73,7 +67,7 @@ impl Cuda {
     #[must_use]
     pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
         match plan.recipe.get()? {
-            Recipe::Kernels { variant, .. } => Some(*variant),
+            Recipe::Kernels(plan, _) => Some(plan.variant),
             Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step => None,
         }
     }
@@ -94,6 +88,7 @@ impl Cuda {
         let &Choice { variant, window, seconds } = choice;
         let task = self.task(request, window)?;
         let chunk = chunk_items(request.factor_bits + request.exponent_bits() + request.bits);
+        let recipe = Recipe::Kernels(KernelPlan { variant, task, chunk }, passed_over);
         let reason = match passed_over {
             Some(PassedOver { variant, .. }) => {
                 format!("{} would take less time, but has to be compiled first", variant.family)
@@ -108,12 +103,7 @@ impl Cuda {
             window: task.is_power().then_some(window),
             chunk,
             reason,
-            ..Plan::new(
-                request,
-                path(variant.family),
-                seconds,
-                Recipe::Kernels { variant, task, chunk, passed_over },
-            )
+            ..Plan::new(request, path(variant.family), seconds, recipe)
         })
     }
 

@@ -1,17 +1,15 @@
 //! Batches that stay on a device: their memory, and the ways in and out.
 
 use crate::backend::Cuda;
-use crate::device::{Contents, HostBuffer, Stream};
+use crate::device::{Contents, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
-use crate::staging::{AnswerRows, Source, all_pinned, gather_all};
-use modmill_core::{
-    Batch, BatchView, DeviceAddress, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView,
-};
+use crate::operands::{Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Stages};
+use crate::staging::{AnswerRows, Source};
+use modmill_core::{Batch, BatchView, DeviceAddress, DeviceMemory, Moduli, Operand, Resident, ResidentView};
 use std::any::Any;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Limbs of a chunk on its way in or out: enough to copy at full speed.
@@ -28,11 +26,14 @@ impl DeviceRows {
         count: usize,
         limbs: usize,
         moving: &Transfer<'_>,
-        exchange: &mut (dyn Exchange + Send),
+        source: Source<'_>,
+        answers: Option<AnswerRows<'_>>,
     ) -> Result<()> {
+        let operands = Operands { sources: [source], items: (0..count).into() };
+        let mut exchange = OperandExchange::new(operands, answers, Flags::None);
         let size = (CHUNK_LIMBS / limbs.max(1)).clamp(1, count.max(1));
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
-        pipeline::run(self.lane(), count, sizes, |_| Ok(*moving), exchange).map(|_| ())
+        pipeline::run(self.lane(), count, sizes, |_| Ok(*moving), &mut exchange).map(|_| ())
     }
 }
 
@@ -59,7 +60,7 @@ impl DeviceMemory for DeviceRows {
         let (count, stride, limbs) = (answers.len(), answers.stride(), self.stride);
         let answers = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs };
         let moving = Transfer { rows: self, first, limbs, direction: Direction::Out };
-        Ok(self.transfer(count, limbs, &moving, &mut Download(answers))?)
+        Ok(self.transfer(count, limbs, &moving, Source::NONE, Some(answers))?)
     }
 }
 
@@ -94,7 +95,7 @@ impl Cuda {
         let rows = self.rows(home, limbs, count)?;
         if limbs > 0 {
             let moving = Transfer { rows: &rows, first: 0, limbs, direction: Direction::In };
-            rows.transfer(count, limbs, &moving, &mut Upload { source: Source::operand(numbers)? })?;
+            rows.transfer(count, limbs, &moving, Source::operand(numbers)?, None)?;
         }
         Ok(Resident::new(bits, count, Arc::new(rows)))
     }
@@ -204,37 +205,5 @@ impl Stages for Transfer<'_> {
             Direction::In => compute.copy_within(chunk.inputs, 0..bytes, &self.rows.buffer, start),
             Direction::Out => compute.copy_within(&self.rows.buffer, start..start + bytes, chunk.outputs, 0),
         }
-    }
-}
-
-/// The host's side of a transfer to a device.
-struct Upload<'a> {
-    source: Source<'a>,
-}
-
-impl Exchange for Upload<'_> {
-    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        gather_all(&[self.source], Items::from(items), input.limbs_mut());
-    }
-
-    fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {}
-
-    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
-        all_pinned(&[self.source], Items::from(items))
-    }
-}
-
-/// The host's side of a transfer from a device.
-struct Download<'a>(AnswerRows<'a>);
-
-impl Exchange for Download<'_> {
-    fn gather(&mut self, _: Range<usize>, _: usize, _: &mut HostBuffer) {}
-
-    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
-        self.0.take(items, output.limbs());
-    }
-
-    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
-        self.0.pinned(items)
     }
 }

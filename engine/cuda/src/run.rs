@@ -50,11 +50,11 @@ impl Cuda {
 
     fn run_job_to(&self, plan: &Plan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
         match plan.recipe.get() {
-            Some(Recipe::Kernels { variant, task, chunk, passed_over }) => {
+            Some(Recipe::Kernels(plan, passed_over)) => {
                 if let Some(passed_over) = passed_over {
                     self.patience.note(passed_over);
                 }
-                self.run_kernels_into(*variant, *task, *chunk, job, answers)
+                self.run_kernels(*plan, job, answers)
             }
             Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice, answers),
             Some(Recipe::FixedBase | Recipe::Step) | None => Err(no_kernel(plan)),

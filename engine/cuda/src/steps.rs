@@ -5,14 +5,14 @@
 use crate::backend::Cuda;
 use crate::call::{Numbers, word};
 use crate::compiler::Program;
-use crate::device::{Buffer, Contents, HostBuffer, Kernel, Shape, Stream, kernel_structs};
+use crate::device::{Contents, Kernel, Shape, Stream, kernel_structs};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Stages};
-use crate::staging::{Source, all_pinned, gather_all, words};
+use crate::operands::{Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Stages};
+use crate::staging::{Source, words};
 use modmill_core::{Batch, Family, Operand, Step, StepKind};
-use std::ops::Range;
 
 /// Threads of a block.
 const BLOCK: u32 = 256;
@@ -94,6 +94,7 @@ impl Cuda {
         let is_gathered = matches!(step.kind, StepKind::Gather(_));
         let flags = if is_gathered { Operand::from(&indices) } else { step.flags };
         let sources = [Source::operand(step.a)?, Source::operand(step.b)?, Source::operand(flags)?];
+        let operands = Operands { sources, items: (0..count).into() };
         let module = home.device.compile(&steps_program())?;
         let widest = words(step.a.bits().max(step.b.bits()).div_ceil(64));
         let kernel = module.kernel(match step.kind {
@@ -125,13 +126,14 @@ impl Cuda {
             ..StepCall::default()
         };
         let has_block_each = widest > SHORT_WORDS;
-        let stages = StepStages { call, kernel: &kernel, has_block_each, sources, is_gathered, rows };
-        let limbs: usize = sources.iter().map(|source| source.limbs(1)).sum();
-        let size = CHUNK_LIMBS.checked_div(limbs).unwrap_or(count).clamp(1, count.min(MOST_ITEMS));
+        let stages = StepStages { call, kernel: &kernel, has_block_each, operands, is_gathered, rows };
+        let size =
+            CHUNK_LIMBS.checked_div(operands.limbs(1)).unwrap_or(count).clamp(1, count.min(MOST_ITEMS));
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
         let sizes = if size == count { ChunkSizes { edge: size, ..sizes } } else { sizes };
         let lane = self.lane(home, Contents::Secret);
-        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut StepExchange(sources))
+        let mut exchange = OperandExchange::new(operands, None, Flags::None);
+        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut exchange)
     }
 }
 
@@ -142,7 +144,7 @@ struct StepStages<'a> {
     kernel: &'a Kernel,
     /// Whether sums are so long that a block computes one.
     has_block_each: bool,
-    sources: [Source<'a>; 3],
+    operands: Operands<'a, 3>,
     /// Whether the first operand is read by index, from its first item on.
     is_gathered: bool,
     rows: &'a DeviceRows,
@@ -150,19 +152,12 @@ struct StepStages<'a> {
 
 impl Stages for &StepStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let input_limbs = self.sources.iter().map(|source| source.limbs(rows)).sum();
-        Footprint { input_limbs, output_limbs: 0, flag_words: 0 }
+        Footprint { input_limbs: self.operands.limbs(rows), output_limbs: 0, flag_words: 0 }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let mut start = 0;
-        let mut place = 0;
-        let [a, b, flags] = self.sources.map(|source| {
-            let item = if self.is_gathered && place == 0 { 0 } else { chunk.first };
-            let numbers = source.numbers(chunk.inputs, start, item);
-            (start, place) = (start + source.limbs(chunk.rows), place + 1);
-            numbers
-        });
+        let [a, b, flags] = self.operands.numbers(chunk);
+        let a = if self.is_gathered { self.operands.sources[0].numbers(chunk.inputs, 0, 0) } else { a };
         let count = word(chunk.rows)?;
         let results = self.rows.buffer.address() + self.rows.start(chunk.first) as u64;
         let call = StepCall { a, b, flags, results, count, ..self.call };
@@ -173,26 +168,10 @@ impl Stages for &StepStages<'_> {
             _ => u32::try_from(total.div_ceil(u64::from(BLOCK)).clamp(1, MOST_BLOCKS)).unwrap_or(u32::MAX),
         };
         let shape = Shape { grid, block: BLOCK, shared_bytes: 4 * (BLOCK / 32) };
-        let mut used: Vec<&Buffer> =
-            self.sources.iter().filter_map(Source::rows).map(|rows| &rows.buffer).collect();
-        used.extend([chunk.inputs, &self.rows.buffer]);
+        let mut used = self.operands.buffers(chunk);
+        used.push(&self.rows.buffer);
         // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, or those at
         // indices that were checked, and writes `count` rows.
         unsafe { compute.launch(self.kernel, shape, &call, &used) }
-    }
-}
-
-/// The host's side of a step: its operands on the host.
-struct StepExchange<'a>([Source<'a>; 3]);
-
-impl Exchange for StepExchange<'_> {
-    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        gather_all(&self.0, items.into(), input.limbs_mut());
-    }
-
-    fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {}
-
-    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
-        all_pinned(&self.0, items.into())
     }
 }

@@ -46,7 +46,7 @@ impl Reduction {
         transforms: &Transforms,
         stream: &Stream,
         length: &Length,
-        moduli: LongModuli<'_>,
+        moduli: &LongModuli,
         size: usize,
     ) -> Result<Self> {
         let limbs = moduli.limbs();

@@ -2,6 +2,7 @@
 //! bits where every item has its own.
 
 use crate::error::{Error, Result};
+use crate::staging::{ByItem, Origin, Source};
 use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
 use modmill_core::{Job, Moduli, Modulus};
 use rayon::prelude::*;
@@ -134,14 +135,6 @@ impl SeededModulus {
     pub(crate) fn seed_limbs(bits: usize) -> usize {
         precisions(bits)[0] / 64
     }
-
-    pub(super) fn divisor(&self) -> &[u64] {
-        &self.divisor
-    }
-
-    pub(super) fn seed(&self) -> &[u64] {
-        &self.seed
-    }
 }
 
 fn wrong_reciprocal(bits: usize) -> Error {
@@ -173,14 +166,26 @@ impl fmt::Debug for SeededModulus {
     }
 }
 
-/// Long moduli of one length in bits: one for all items, or one for each item by its index.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum LongModuli<'a> {
-    One(&'a LongModulus),
-    Each(&'a HashMap<usize, Arc<SeededModulus>>),
+/// The moduli of a job with their reciprocals, all of one length in bits: one for all items, or one for each
+/// item by its index.
+#[derive(Debug)]
+pub(crate) enum LongModuli {
+    One(Arc<LongModulus>),
+    Each(HashMap<usize, Arc<SeededModulus>>),
 }
 
-impl LongModuli<'_> {
+impl ByItem for HashMap<usize, Arc<SeededModulus>> {
+    fn number(&self, item: usize, kind: usize) -> &[u64] {
+        let modulus = &self[&item];
+        if kind == DIVISOR { &modulus.divisor } else { &modulus.seed }
+    }
+}
+
+/// The kinds of numbers that an item with a modulus of its own has.
+const DIVISOR: usize = 0;
+const SEED: usize = 1;
+
+impl LongModuli {
     /// Bits of every modulus; 0 if there is none.
     pub(crate) fn bits(&self) -> usize {
         match self {
@@ -195,15 +200,18 @@ impl LongModuli<'_> {
             Self::Each(_) => self.bits().div_ceil(64),
         }
     }
-}
 
-/// The moduli of a job with their reciprocals.
-pub(crate) enum KnownModuli {
-    One(Arc<LongModulus>),
-    Each(HashMap<usize, Arc<SeededModulus>>),
-}
+    /// The moduli and the first bits of their reciprocals as they are copied in for every chunk, where every
+    /// item has its own.
+    pub(super) fn sources(&self) -> Result<[Source<'_>; 2]> {
+        let Self::Each(moduli) = self else { return Ok([Source::NONE; 2]) };
+        let seed_limbs = SeededModulus::seed_limbs(self.bits()) + 1;
+        Ok([
+            Source::new(Origin::ByItem(moduli, DIVISOR), self.limbs())?,
+            Source::new(Origin::ByItem(moduli, SEED), seed_limbs)?,
+        ])
+    }
 
-impl KnownModuli {
     /// Finds the reciprocals of the moduli of a job, all of one length in bits. Moduli that keep constants
     /// keep these.
     pub(crate) fn of(job: &Job<'_>, reciprocals: &dyn Reciprocals) -> Result<Self> {
@@ -225,13 +233,6 @@ impl KnownModuli {
                 Self::Each((0..job.items.len()).into_par_iter().map(each).collect::<Result<_>>()?)
             }
         })
-    }
-
-    pub(crate) fn view(&self) -> LongModuli<'_> {
-        match self {
-            Self::One(modulus) => LongModuli::One(modulus),
-            Self::Each(moduli) => LongModuli::Each(moduli),
-        }
     }
 }
 

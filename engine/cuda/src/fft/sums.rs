@@ -114,7 +114,7 @@ impl SumsModulo {
         let transforms = transforms(&longest)?;
         let stream = device.stream()?;
         let reduction =
-            Reduction::new(device, &transforms, &stream, &plain, LongModuli::One(&modulus), chunk)?;
+            Reduction::new(device, &transforms, &stream, &plain, &LongModuli::One(Arc::new(modulus)), chunk)?;
         stream.synchronize()?;
         // The shorter the digits are, the more flags carries take.
         let least_bits = length.map_or(plain.digit_bits, |length| length.digit_bits.min(plain.digit_bits));

@@ -13,7 +13,7 @@ use crate::call::{Numbers, Preparation, word};
 use crate::device::{Buffer, Contents, Device, HostBuffer, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
-use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
+use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues};
 use crate::kernels::TaskKernels;
 use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::words;
@@ -209,12 +209,12 @@ impl<'a, 'j> Private<'a, 'j> {
         };
         if self.together {
             let moduli = self.numbers(primes, job.prime_limbs, 0);
-            return residues.set_up(stream, &constants[0], moduli, limbs, word(2 * rows)?, place, &used);
+            return residues.on(stream, &constants[0], &used).set_up(moduli, word(2 * rows)?, place);
         }
         for (half, constants) in constants.iter().enumerate() {
             let moduli = self.numbers(primes, job.prime_limbs, half);
             let place = ModuliPlace { tiles: place.tiles + self.one_modulus(half), ..place };
-            residues.set_up(stream, constants, moduli, limbs, 1, place, &used)?;
+            residues.on(stream, constants, &used).set_up(moduli, 1, place)?;
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl<'a, 'j> Private<'a, 'j> {
                 ..PowerCall::default()
             };
             let blocks = self.kernels.residue_shape(count);
-            residues.power(stream, &self.constants[half], self.task, kernel, blocks, call, &used)
+            residues.on(stream, &self.constants[half], &used).power(self.task, kernel, blocks, call)
         };
         for (half, &(first, count)) in parts.iter().enumerate() {
             pass(half, first, count)?;
@@ -260,8 +260,8 @@ impl<'a, 'j> Private<'a, 'j> {
             let tiles = memory.tiles[1].address() + residues.side_bytes(first) as u64;
             let moduli = self.numbers(places.primes, job.prime_limbs, half);
             let address = memory.halves.address() + (4 * half_words * first) as u64;
-            let results = Rows { address, words: word(half_words)? };
-            residues.leave(stream, tiles, moduli, word(job.prime_limbs)?, word(count)?, results, &used)?;
+            let results = Numbers { address, stride: word(half_words)?, length: word(half_words)? };
+            residues.on(stream, &self.constants[half], &used).leave(tiles, moduli, word(count)?, results)?;
         }
         Ok(())
     }
@@ -324,7 +324,8 @@ impl Stages for Private<'_, '_> {
         self.look(compute, Stage::Bases, &memory.bases, (words as usize + 2) * 2 * rows, rows)?;
         let bases = Numbers::at(&memory.bases, words + 2, words + 1);
         let used = [&memory.bases, &memory.tiles[0]];
-        residues.enter(compute, bases, word(2 * rows)?, memory.tiles[0].address(), &used)?;
+        let flow = residues.on(compute, &self.constants[0], &used);
+        flow.enter(bases, word(2 * rows)?, memory.tiles[0].address())?;
         self.look(compute, Stage::Residues, &memory.tiles[0], residues.side_bytes(2 * rows) / 4, rows)?;
         self.powers(compute, keys, places, rows)?;
         self.look(compute, Stage::Halves, &memory.halves, 4 * job.prime_limbs * rows, rows)?;
