@@ -1,7 +1,7 @@
 //! Batches that stay on a device: their memory, and the ways in and out.
 
 use crate::backend::Cuda;
-use crate::device::{Contents, Stream};
+use crate::device::{Contents, Device, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
@@ -18,6 +18,12 @@ const CHUNK_LIMBS: usize = 2 << 20;
 impl DeviceRows {
     fn lane(&self) -> Lane<'_> {
         Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret, watch: None }
+    }
+
+    /// Copies `count` rows from row `first` on to the host.
+    pub(crate) fn copy_out(&self, first: usize, count: usize, answers: AnswerRows<'_>) -> Result<()> {
+        let moving = Transfer { rows: self, first, limbs: self.stride, direction: Direction::Out };
+        self.transfer(count, self.stride, &moving, Source::NONE, Some(answers))
     }
 
     /// Sends rows of `limbs` limbs between the host and the device.
@@ -57,10 +63,9 @@ impl DeviceMemory for DeviceRows {
     }
 
     fn download(&self, first: usize, answers: &mut Batch) -> std::result::Result<(), modmill_core::Error> {
-        let (count, stride, limbs) = (answers.len(), answers.stride(), self.stride);
-        let answers = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs };
-        let moving = Transfer { rows: self, first, limbs, direction: Direction::Out };
-        Ok(self.transfer(count, limbs, &moving, Source::NONE, Some(answers))?)
+        let (count, stride) = (answers.len(), answers.stride());
+        let rows = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs: self.stride };
+        Ok(self.copy_out(first, count, rows)?)
     }
 }
 
@@ -68,10 +73,14 @@ impl Cuda {
     /// Memory for a resident batch of `len` rows of `stride` limbs on the device `home`, or on the one that
     /// holds the fewest resident bytes.
     pub(crate) fn rows(&self, home: Option<&LoadedDevice>, stride: usize, len: usize) -> Result<DeviceRows> {
-        let loaded =
-            home.or_else(|| self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes()));
-        let loaded = loaded.ok_or(Error::NoDevice)?;
+        let loaded = home.map_or_else(|| self.emptiest(), Ok)?;
         DeviceRows::new(&loaded.device, self.workers(), stride, len)
+    }
+
+    /// The device that holds the fewest resident bytes.
+    pub(crate) fn emptiest(&self) -> Result<&LoadedDevice> {
+        let devices = self.loaded().iter();
+        devices.min_by_key(|loaded| loaded.device.resident_bytes()).ok_or(Error::NoDevice)
     }
 
     /// Copies a batch to the device with this index, or to the one that holds the fewest resident bytes.
@@ -84,9 +93,14 @@ impl Cuda {
         index.and_then(|index| self.loaded().get(index))
     }
 
-    /// Copies numbers of the host to a device; a number that all items share becomes a batch of one.
-    pub(crate) fn upload_to(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Resident> {
-        self.copy_in(Some(loaded), numbers)
+    /// A copy of numbers on a device; `None` if they are there already. A number that all items share becomes
+    /// a batch of one.
+    pub(crate) fn near(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Option<Resident>> {
+        match numbers.resident().map(DeviceRows::of) {
+            None => self.copy_in(Some(loaded), numbers).map(Some),
+            Some(Ok(rows)) if rows.device.is(&loaded.device) => Ok(None),
+            Some(_) => Err(Error::NoDevice),
+        }
     }
 
     fn copy_in(&self, home: Option<&LoadedDevice>, numbers: Operand<'_>) -> Result<Resident> {
@@ -134,7 +148,7 @@ impl Cuda {
     /// Whether numbers are in the memory of one of these devices.
     #[must_use]
     pub fn holds(&self, view: ResidentView<'_>) -> bool {
-        DeviceRows::of(view).is_ok_and(|rows| self.loaded_for(rows).is_some())
+        DeviceRows::of(view).is_ok_and(|rows| self.loaded_for(rows).is_ok())
     }
 
     /// Whether two views are in the memory of the same device.
@@ -143,8 +157,13 @@ impl Cuda {
         matches!((DeviceRows::of(a), DeviceRows::of(b)), (Ok(a), Ok(b)) if a.device.is(&b.device))
     }
 
-    pub(crate) fn loaded_for(&self, rows: &DeviceRows) -> Option<&LoadedDevice> {
-        self.loaded().iter().find(|loaded| loaded.device.is(&rows.device))
+    /// A device of this backend with its kernels.
+    pub(crate) fn loaded_of(&self, device: &Device) -> Result<&LoadedDevice> {
+        self.loaded().iter().find(|loaded| loaded.device.is(device)).ok_or(Error::NoDevice)
+    }
+
+    pub(crate) fn loaded_for(&self, rows: &DeviceRows) -> Result<&LoadedDevice> {
+        self.loaded_of(&rows.device)
     }
 
     /// The device that holds the resident numbers of a job; `None` if there are none. An error if they are on
@@ -167,7 +186,8 @@ impl Cuda {
             call: "Cuda::run",
             reason: "resident operands are on different devices, or on one of another engine".to_owned(),
         };
-        let home = self.loaded_for(first).filter(|_| others.iter().all(|rows| rows.device.is(&first.device)));
+        let home =
+            self.loaded_for(first).ok().filter(|_| others.iter().all(|rows| rows.device.is(&first.device)));
         home.map(Some).ok_or_else(elsewhere)
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
 use crate::operands::{Flags, OperandExchange, Operands};
 use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Stages};
-use crate::staging::{Source, words};
+use crate::staging::{Answers, Source, words};
 use modmill_core::{Batch, Family, Operand, Step, StepKind};
 
 /// Threads of a block.
@@ -68,18 +68,34 @@ fn task_of(kind: StepKind<'_>) -> (u32, usize) {
 }
 
 impl Cuda {
-    /// Computes a step into rows on a device, the one that holds operands if any does. An error if items are
-    /// gathered that are not on a device.
-    pub(crate) fn step(&self, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<f64> {
-        let home = self.loaded_for(rows).ok_or(Error::NoDevice)?;
+    /// Computes a step on the device that holds operands or gets the answers. An error if items are gathered
+    /// that are not on a device.
+    pub(crate) fn step(&self, step: &Step<'_>, count: usize, answers: Answers<'_>) -> Result<f64> {
+        let limbs = step.bits().div_ceil(64);
+        let made = match answers.destination() {
+            Some(_) => None,
+            None => Some(self.rows(self.home(&step.operands(), None, None)?, limbs, count)?),
+        };
+        let Some(rows) = answers.destination().or(made.as_ref()) else { return Ok(0.0) };
+        let home = self.loaded_for(rows)?;
         if count == 0 || step.bits() == 0 {
             return Ok(0.0);
         }
         self.record(Family::Row, "words".to_owned(), None);
-        self.run_step(home, step, count, rows)
+        let seconds = self.launch_step(home, step, count, rows)?;
+        if let Some(answers) = answers.on_host(count, limbs) {
+            rows.copy_out(0, count, answers)?;
+        }
+        Ok(seconds)
     }
 
-    fn run_step(&self, home: &LoadedDevice, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<f64> {
+    fn launch_step(
+        &self,
+        home: &LoadedDevice,
+        step: &Step<'_>,
+        count: usize,
+        rows: &DeviceRows,
+    ) -> Result<f64> {
         let indices = match step.kind {
             StepKind::Gather(_) if step.a.resident().is_none() => {
                 let reason = "the items to gather are not on a device".to_owned();

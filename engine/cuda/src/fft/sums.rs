@@ -124,31 +124,9 @@ impl SumsModulo {
     }
 
     /// The transforms of factors; an error if no digits are short enough for the products of a sum.
-    fn length(&self) -> Result<&Length> {
+    pub(crate) fn length(&self) -> Result<&Length> {
         let reason = "there are no digits for sums of so many products".to_owned();
         self.length.as_ref().ok_or(Error::Call { call: "Cuda::sum_factors", reason })
-    }
-
-    /// Bytes of a factor's transform.
-    pub(crate) fn bytes(&self) -> Result<usize> {
-        Ok(self.length()?.bytes())
-    }
-
-    /// Transforms numbers no longer than the modulus, as many as launches count, into a buffer.
-    pub(crate) fn transform(
-        &self,
-        stream: &Stream,
-        numbers: Numbers,
-        from: &Buffer,
-        count: usize,
-        to: &Buffer,
-    ) -> Result<()> {
-        self.transforms.keep(stream, self.length()?, Input::plain(numbers, &[from]), count, to)
-    }
-
-    /// The most numbers that are transformed together: launches count pairs of points in a word.
-    pub(crate) fn most_factors(&self) -> Result<usize> {
-        Ok((u32::MAX as usize) * 2 / self.length()?.shape.points())
     }
 
     /// Sums of products of transforms in some buffers, from the beginning of `output` on.
@@ -184,8 +162,7 @@ impl SumsModulo {
             // are in these buffers, and writes the points of `items` sums and the flags.
             unsafe { stream.launch(&kernel, shape, &call, &used)? };
             let work = Work { length, ..*work };
-            let points = &self.workspace.points;
-            self.transforms.rows(stream, length, work.items, RowTask::Back, points, None)?;
+            work.passes().rows(RowTask::Back, &self.workspace.points, None)?;
             self.transforms.columns_back(&work, products)
         })
     }

@@ -1,7 +1,6 @@
 //! The structures that the kernels take.
 
-use super::shape::MatrixShape;
-use super::units::UNIT_BYTES;
+use super::shape::{MatrixShape, UNIT_BYTES};
 use crate::device::{Buffer, kernel_structs};
 use modmill_core::matrix::WordModulus;
 use std::ops::Range;

@@ -3,8 +3,7 @@
 
 use super::calls::{FactorsCall, ModulusWords, ProductCall, VectorCall};
 use super::programs::{BLOCK, ProductKernels, blocks};
-use super::shape::MatrixShape;
-use super::units::{SECTION_ROWS, UNIT_BYTES};
+use super::shape::{MatrixShape, SECTION_ROWS, UNIT_BYTES};
 use super::vectors::DeviceVectors;
 use crate::device::{Buffer, Contents, Device, Shape, Stream};
 use crate::error::Result;

@@ -3,9 +3,8 @@
 use super::calls::{LayoutCall, ModulusWords};
 use super::products::Products;
 use super::programs::Layouts;
-use super::section_sizes::SectionSizes;
 use super::sections::Pieces;
-use super::shape::MatrixShape;
+use super::shape::{MatrixShape, SectionSizes};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use crate::workers::Workers;
@@ -54,13 +53,13 @@ impl<'a> Streaming<'a> {
         let stream = self.device.stream()?;
         let call = LayoutCall::new(&self.shape, &self.moduli, units, rows.clone());
         match source.seed() {
-            Some(seed) => self.layouts.expand(&stream, &call.seeded(seed), units, &self.moduli)?,
+            Some(seed) => self.layouts.write(&stream, &call.seeded(seed), None, &self.moduli, units)?,
             None => {
                 let pieces = Pieces::new(self.device, &self.shape, self.section_rows(source))?;
                 pieces.each(self.workers, source, rows.clone(), |plain, piece, copied| {
                     stream.wait(copied)?;
                     let call = call.piece(plain, piece.start - rows.start, piece.len());
-                    self.layouts.lay_out(&stream, &call, plain, units)?;
+                    self.layouts.write(&stream, &call, Some(plain), &self.moduli, units)?;
                     Ok(&stream)
                 })?;
             }
@@ -96,7 +95,8 @@ impl<'a> Streaming<'a> {
         pieces.each(self.workers, source, 0..shape.rows, |plain, rows, copied| {
             stream.wait(copied)?;
             let call = LayoutCall::new(shape, &self.moduli, &units, rows.clone());
-            self.layouts.lay_out(stream, &call.piece(plain, 0, rows.len()), plain, &units)?;
+            let call = call.piece(plain, 0, rows.len());
+            self.layouts.write(stream, &call, Some(plain), &self.moduli, &units)?;
             products.launch(stream, &units, &self.moduli, rows.clone(), &(0..shape.moduli.len()))?;
             progress(rows.end, shape.rows);
             Ok(stream)
@@ -127,7 +127,7 @@ impl<'a> Streaming<'a> {
                 progress(start - rows, shape.rows);
             }
             let call = LayoutCall::new(shape, &self.moduli, units, section.clone()).seeded(seed);
-            self.layouts.expand(&expanding, &call, units, &self.moduli)?;
+            self.layouts.write(&expanding, &call, None, &self.moduli, units)?;
             ready.record(&expanding)?;
             stream.wait(&ready)?;
             products.launch(stream, units, &self.moduli, section, &(0..shape.moduli.len()))?;

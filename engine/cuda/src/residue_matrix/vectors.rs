@@ -1,8 +1,7 @@
 //! Vectors on a device.
 
-use super::shape::MatrixShape;
+use super::shape::{MatrixShape, UNIT_BYTES};
 use super::turns::{SHARE, Turns};
-use super::units::UNIT_BYTES;
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use modmill_core::MatrixFactors;
