@@ -3,14 +3,41 @@
 #![allow(unsafe_code)] // launches kernels
 
 use crate::call::{Numbers, Preparation, word};
-use crate::device::{Buffer, Contents, Device, Shape, Stream};
+use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
-use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
 use crate::staging::Source;
 use crate::variant::Variant;
+use modmill_core::sync::Mutex;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Rows of constants for each device and layout that has computed with some moduli.
+#[derive(Default)]
+pub(crate) struct KeptConstants(Mutex<HashMap<(usize, Variant), Arc<Buffer>>>);
+
+impl KeptConstants {
+    /// The rows for a device and a layout. The function `make` makes them at first use, and returns when they
+    /// are complete. If two threads come first at the same time, both may make them, and one result is kept.
+    pub(crate) fn get(
+        &self,
+        device: &Device,
+        variant: Variant,
+        make: impl FnOnce() -> Result<Arc<Buffer>>,
+    ) -> Result<Arc<Buffer>> {
+        let key = (device.id(), variant);
+        let known = || self.0.lock();
+        let found = known().get(&key).cloned();
+        match found {
+            Some(rows) => Ok(rows),
+            None => {
+                let made = make()?;
+                Ok(known().entry(key).or_insert(made).clone())
+            }
+        }
+    }
+}
 
 /// Rows of constants for the moduli of a job.
 pub(crate) struct Constants {
@@ -95,14 +122,9 @@ impl Constants {
         used: &[&Buffer],
     ) -> Result<()> {
         let Some(preparation) = kernels.preparation.as_ref().filter(|_| !self.is_kept) else { return Ok(()) };
-        let count = if self.is_shared { 1 } else { word(count)? };
-        let (constants, rows, limbs) = (self.numbers(0), self.rows.address(), self.limbs);
-        let call = Preparation { input: moduli, constants, rows, count, limbs };
-        let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer()]).collect();
-        let shape = one_thread_each(&kernels.variant, count);
-        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows of
-        // constants.
-        unsafe { compute.launch(&preparation.constants, shape, &call, &used) }
+        let count = if self.is_shared { 1 } else { count };
+        let block = kernels.variant.layout.block;
+        launch_constants(compute, &preparation.constants, block, moduli, count, &self.rows, used)
     }
 
     /// Reduces the numbers of `items` to rows of as many words as the layout has.
@@ -120,14 +142,30 @@ impl Constants {
         let (constants, rows, limbs) = (self.numbers(items.start), reduced.address(), self.limbs);
         let call = Preparation { input: numbers, constants, rows, count, limbs };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer(), reduced]).collect();
-        let shape = one_thread_each(&kernels.variant, count);
+        let shape = one_thread_each(kernels.variant.layout.block, count);
         // SAFETY: the kernel takes this structure; it reads `count` numbers and the rows of constants, and
         // writes `count` rows of `words` words.
         unsafe { compute.launch(&preparation.reduce, shape, &call, &used) }
     }
 }
 
-fn one_thread_each(variant: &Variant, count: u32) -> Shape {
-    let block = variant.layout.block;
+/// Makes rows of constants of `count` moduli, which are in one of the buffers `used`.
+pub(crate) fn launch_constants(
+    stream: &Stream,
+    kernel: &Kernel,
+    block: u32,
+    moduli: Numbers,
+    count: usize,
+    rows: &Buffer,
+    used: &[&Buffer],
+) -> Result<()> {
+    let (count, limbs, constants) = (word(count)?, moduli.length / 2, Numbers::default());
+    let call = Preparation { input: moduli, constants, rows: rows.address(), count, limbs };
+    let used: Vec<&Buffer> = used.iter().copied().chain([rows]).collect();
+    // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows of constants.
+    unsafe { stream.launch(kernel, one_thread_each(block, count), &call, &used) }
+}
+
+fn one_thread_each(block: u32, count: u32) -> Shape {
     Shape { grid: count.div_ceil(block), block, shared_bytes: 0 }
 }

@@ -74,8 +74,7 @@ impl Kernels {
             }
         };
         let residues = if is_residues { Some(self.residues(&next()?)?) } else { None };
-        let per_multiprocessor = kernel.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
-        let blocks = per_multiprocessor * self.device.limits().multiprocessors;
+        let blocks = kernel.blocks(variant.layout.block, variant.shared_bytes())?;
         Ok(TaskKernels { variant, kernel, blocks, preparation, residues })
     }
 

@@ -23,7 +23,6 @@ mod error;
 mod family;
 mod fft;
 mod fixed_base;
-mod kept_constants;
 mod kernels;
 mod library;
 mod loaded;

@@ -8,7 +8,7 @@ use crate::fft::{Exponents, Length, LongJob, LongModuli, LongTask, places_by_bit
 use crate::rates::integer_slowdown;
 use crate::staging::Answers;
 use crate::table::direct_window;
-use crate::task::{Reads, Task, best_shared_window_vartime};
+use crate::task::{Task, best_shared_window_vartime};
 use modmill_core::{
     Exponents as Requested, Family, Items, Job, Location, Op, Product, Request, TRANSFORM_MAX_BITS,
 };
@@ -88,22 +88,12 @@ impl Cuda {
     /// exponents.
     fn long_task(&self, request: &Request) -> Option<Task> {
         let bits = request.exponent_bits();
-        let power = |reads, window| Task::power(reads, bits, window).ok();
-        match (request.op, &request.exponents) {
-            (Op::Mul | Op::MulMod, _) => Some(Task::Multiply),
-            (Op::Square | Op::SquareMod, _) => Some(Task::Square),
-            (Op::Pow, _) => {
-                let reads = if self.settings.direct_tables { Reads::Direct } else { Reads::Whole };
-                power(reads, secret_window(bits))
-            }
-            (Op::PowVartime, Requested::Public(exponent)) => {
-                power(Reads::Vartime, best_shared_window_vartime(exponent))
-            }
-            (Op::PowVartime, Requested::None | Requested::Each { .. } | Requested::Shared { .. }) => {
-                power(Reads::Vartime, direct_window(bits))
-            }
-            _ => None,
-        }
+        let window = match (request.op, &request.exponents) {
+            (Op::Pow, _) => secret_window(bits),
+            (_, Requested::Public(exponent)) => best_shared_window_vartime(exponent),
+            _ => direct_window(bits),
+        };
+        self.task(request, window)
     }
 
     fn long_seconds(&self, request: &Request, length: &Length, task: Task) -> f64 {

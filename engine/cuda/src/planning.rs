@@ -36,16 +36,11 @@ impl Cuda {
         }
         let mut kernels = self.kernel_choices(request);
         let passed_over = self.put_soonest_first(request, &mut kernels);
-        let long = self.long_choice(request);
-        let is_long_first = match (&long, kernels.first()) {
-            (Some(long), Some(choice)) => long.seconds < choice.seconds,
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        match (long, kernels.first()) {
-            (Some(long), _) if is_long_first => Some(self.plan_of_transforms(request, long)),
-            (_, Some(choice)) => self.plan_of_kernels(request, choice, passed_over),
-            (_, None) => None,
+        match self.long_choice(request) {
+            Some(long) if kernels.first().is_none_or(|choice| long.seconds < choice.seconds) => {
+                Some(self.plan_of_transforms(request, long))
+            }
+            _ => self.plan_of_kernels(request, kernels.first()?, passed_over),
         }
     }
 
@@ -86,7 +81,7 @@ impl Cuda {
         passed_over: Option<PassedOver>,
     ) -> Option<Plan> {
         let &Choice { variant, window, seconds } = choice;
-        let task = self.task(request, window)?;
+        let task = self.task(request, window).filter(|_| request.op.is_modular())?;
         let chunk = chunk_items(request.factor_bits + request.exponent_bits() + request.bits);
         let recipe = Recipe::Kernels(KernelPlan { variant, task, chunk }, passed_over);
         let reason = match passed_over {
@@ -126,12 +121,13 @@ impl Cuda {
         }
     }
 
-    /// The task of a request; `None` if kernels have no such operation, or take no such exponents or window.
-    fn task(&self, request: &Request, window: u32) -> Option<Task> {
+    /// The task of a request by a window; `None` if there is no such operation, or kernels take no such exponents
+    /// or window.
+    pub(crate) fn task(&self, request: &Request, window: u32) -> Option<Task> {
         let power = |reads| Task::power(reads, request.exponent_bits(), window).ok();
         match request.op {
-            Op::MulMod => Some(Task::Multiply),
-            Op::SquareMod => Some(Task::Square),
+            Op::Mul | Op::MulMod => Some(Task::Multiply),
+            Op::Square | Op::SquareMod => Some(Task::Square),
             Op::Pow => power(if self.settings.direct_tables { Reads::Direct } else { Reads::Whole }),
             Op::PowVartime => power(Reads::Vartime),
             _ => None,

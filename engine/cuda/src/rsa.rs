@@ -61,10 +61,11 @@ pub struct PublicPlan {
 impl Cuda {
     /// [`Cuda::plan_crt`], or `None` if the kernels have to be compiled first and are not worth it yet.
     pub(crate) fn plan_crt_now(&self, request: &Request) -> Option<CrtPlan> {
-        let (choice, op) = (self.residue_choice(request)?, power_op(request));
+        let (plan, op) = (self.plan_crt(request)?, power_op(request));
+        let best = Choice { variant: plan.power, window: plan.window, seconds: plan.seconds };
         let halves = 2 * self.items_per_device(request.count);
         let choices = self.choices(op, request.shortest_bits, halves, request.exponent_bits());
-        (!self.passes_over(&choice, op, &choices)).then(|| self.plan_crt(request))?
+        (!self.passes_over(&best, op, &choices)).then_some(plan)
     }
 
     /// How `c^d mod n` is computed by the Chinese remainder theorem; `None` if there are no kernels for it.

@@ -50,9 +50,7 @@ impl Cuda {
         }
         Ok(true)
     }
-}
 
-impl Cuda {
     /// Runs `work`. Meanwhile every batch waits for the kernels that suit it best, however long they take to
     /// compile, so that they are in the cache of kernels afterwards.
     pub fn warm_by<T>(&self, work: impl FnOnce() -> T) -> T {

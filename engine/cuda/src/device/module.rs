@@ -94,6 +94,12 @@ impl Kernel {
         unsafe { self.module.device.platform.occupancy(self.handle, block, shared_bytes) }
     }
 
+    /// How many blocks of this size run on the device at a time; at least one on each multiprocessor.
+    pub(crate) fn blocks(&self, block: u32, shared_bytes: u32) -> Result<u32> {
+        let multiprocessors = self.module.device.platform.properties().limits.multiprocessors;
+        Ok(self.occupancy(block, shared_bytes)?.max(1) * multiprocessors)
+    }
+
     pub(super) fn handle(&self) -> Handle {
         self.handle
     }

@@ -9,7 +9,8 @@ use super::TILE_ITEMS;
 use super::fault::{Fault, Injector, Stage};
 use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
-use crate::call::{Numbers, Preparation, word};
+use crate::call::{Numbers, word};
+use crate::constants::launch_constants;
 use crate::device::{Buffer, Contents, Device, HostBuffer, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
@@ -190,17 +191,9 @@ impl<'a, 'j> Private<'a, 'j> {
         let Self { residues, memory, constants, job, .. } = self;
         let limbs = word(job.prime_limbs)?;
         let primes = self.rows.places(address, rows).primes;
-        let call = Preparation {
-            input: Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs },
-            constants: Numbers::default(),
-            rows: memory.constants.address(),
-            count: word(2 * rows)?,
-            limbs,
-        };
-        // SAFETY: the kernel takes this structure; it reads `count` primes and writes as many rows.
-        unsafe {
-            stream.launch(&self.plain.constants, threads(2 * rows)?, &call, &[keys, &memory.constants])?
-        };
+        let moduli = Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs };
+        let kernel = &self.plain.constants;
+        launch_constants(stream, kernel, GARNER_BLOCK, moduli, 2 * rows, &memory.constants, &[keys])?;
         let used = [keys, &memory.radix, &memory.workspace, &memory.flags];
         let place = ModuliPlace {
             radix: memory.radix.address(),

@@ -2,7 +2,8 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::WORTH_AN_EXIT;
-use crate::call::{Numbers, Preparation, word};
+use crate::call::{Numbers, word};
+use crate::constants::launch_constants;
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::pipeline::{Chunk, Footprint, Stages};
@@ -84,14 +85,14 @@ fn load(device: &Device, variant: Variant) -> Result<(Kernels, u32)> {
     let none = || Error::NoKernel { name: format!("for public exponents by {}", variant.family) };
     let module = device.compile(&variant.public_program().ok_or_else(none)?)?;
     let power = module.kernel("public_power")?;
-    let at_once = power.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
+    let blocks = power.blocks(variant.layout.block, variant.shared_bytes())?;
     let kernels = Kernels {
         constants: module.kernel("constants")?,
         words: module.kernel("words_of_octets")?,
         release: module.kernel("release")?,
         power,
     };
-    Ok((kernels, at_once * device.limits().multiprocessors))
+    Ok((kernels, blocks))
 }
 
 /// Numbers that a device computes at once.
@@ -165,17 +166,9 @@ impl Public {
     /// Constants of moduli at an address in a buffer.
     pub(super) fn set_up(&self, stream: &Stream, buffer: &Buffer, moduli: u64, count: usize) -> Result<()> {
         let words = word(2 * self.limbs)?;
-        let call = Preparation {
-            input: Numbers { address: moduli, stride: words, length: words },
-            constants: Numbers::default(),
-            rows: self.constants.address(),
-            count: word(count)?,
-            limbs: word(self.limbs)?,
-        };
-        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows.
-        unsafe {
-            stream.launch(&self.kernels.constants, self.threads(count)?, &call, &[buffer, &self.constants])
-        }
+        let moduli = Numbers { address: moduli, stride: words, length: words };
+        let (kernel, block) = (&self.kernels.constants, self.variant.layout.block);
+        launch_constants(stream, kernel, block, moduli, count, &self.constants, &[buffer])
     }
 
     /// Converts blocks to numbers.

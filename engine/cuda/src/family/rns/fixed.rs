@@ -69,9 +69,6 @@ impl FixedTable {
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
         let module = device.compile(&program)?;
         let power = module.kernel("residue_fixed_power")?;
-        let per_multiprocessor =
-            power.occupancy(residues.variant.layout.block, layout.shared_bytes(false))?.max(1);
-        let multiprocessors = device.limits().multiprocessors;
         let limbs = modulus.len();
         let merged = Some(OneModulus { layout, tables, power: power.clone() });
         let constants = JobConstants { radix: residues.radix_square(device, limbs)?, merged };
@@ -81,9 +78,9 @@ impl FixedTable {
         let table = Self {
             device: device.clone(),
             choose: module.kernel("residue_fixed_choose")?,
+            blocks: power.blocks(residues.variant.layout.block, layout.shared_bytes(false))?,
             power,
-            blocks: per_multiprocessor * multiprocessors,
-            choosing_blocks: 4 * multiprocessors,
+            choosing_blocks: 4 * device.limits().multiprocessors,
             table: device.buffer(bytes, Contents::Secret)?,
             window,
             positions: word(count >> window)?,
