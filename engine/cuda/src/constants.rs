@@ -5,39 +5,12 @@
 use crate::call::{Numbers, Preparation, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
+use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
 use crate::staging::Source;
 use crate::variant::Variant;
-use modmill_core::sync::Mutex;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Rows of constants for each device and layout that has computed with some moduli.
-#[derive(Default)]
-pub(crate) struct KeptConstants(Mutex<HashMap<(usize, Variant), Arc<Buffer>>>);
-
-impl KeptConstants {
-    /// The rows for a device and a layout. The function `make` makes them at first use, and returns when they
-    /// are complete. If two threads come first at the same time, both may make them, and one result is kept.
-    pub(crate) fn get(
-        &self,
-        device: &Device,
-        variant: Variant,
-        make: impl FnOnce() -> Result<Arc<Buffer>>,
-    ) -> Result<Arc<Buffer>> {
-        let key = (device.id(), variant);
-        let known = || self.0.lock();
-        let found = known().get(&key).cloned();
-        match found {
-            Some(rows) => Ok(rows),
-            None => {
-                let made = make()?;
-                Ok(known().entry(key).or_insert(made).clone())
-            }
-        }
-    }
-}
 
 /// Rows of constants for the moduli of a job.
 pub(crate) struct Constants {

@@ -1,8 +1,8 @@
 //! The memory of a resident batch.
 
-use crate::constants::KeptConstants;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::{Error, Result};
+use crate::kept_constants::KeptConstants;
 use crate::workers::Workers;
 use modmill_core::ResidentView;
 

@@ -49,8 +49,7 @@ impl FixedBase {
 impl Cuda {
     /// Estimated seconds for `count` powers of one base, without the time to make its table; `None` if there
     /// are no kernels for moduli of `bits` bits.
-    #[must_use]
-    pub fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
+    pub(crate) fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
         let choices = self.choices(Op::Pow, bits, self.items_per_device(count), exponent_bits);
         let power = choices.into_iter().find(|choice| choice.variant.family == Family::Rns)?;
         // A power by windows of four bits has five products for every four bits of its exponent, and those of

@@ -5,10 +5,11 @@
 use crate::backend::{Cuda, Run};
 use crate::call::{Call, Numbers, word};
 use crate::checks::{check_operands, check_variant};
-use crate::constants::{Constants, KeptConstants};
+use crate::constants::Constants;
 use crate::device::{Buffer, Device, Shape, Stream};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
+use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
 use crate::loaded::LoadedDevice;
 use crate::operands::{Destination, Flags, OperandExchange, Operands};

@@ -11,8 +11,7 @@ pub struct Source {
 
 impl Source {
     /// Whether this file is for the emulated device only (`.hpp`); a GPU's compiler does not see it.
-    #[must_use]
-    pub fn is_for_emulator(&self) -> bool {
+    pub(crate) fn is_for_emulator(&self) -> bool {
         self.name.ends_with(".hpp")
     }
 }

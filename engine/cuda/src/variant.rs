@@ -27,7 +27,7 @@ pub struct Variant {
 }
 
 /// Words of the longest numbers that kernels take.
-pub const MAX_WORDS: u32 = 1024;
+pub(crate) const MAX_WORDS: u32 = 1024;
 
 /// A number of words above [`MAX_WORDS`], and a multiple of every step of lengths.
 const MORE_WORDS: u32 = 2 * MAX_WORDS;
@@ -172,8 +172,7 @@ impl Variant {
     }
 
     /// Bytes of a table entry that a thread keeps.
-    #[must_use]
-    pub fn entry_bytes(&self) -> usize {
+    pub(crate) fn entry_bytes(&self) -> usize {
         self.kernel_set().unwrap_or_default().entry_bytes
     }
 

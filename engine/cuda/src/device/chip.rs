@@ -29,27 +29,35 @@ impl Chip {
     pub const ALL: [Self; 7] =
         [Self::T4, Self::A100, Self::A10, Self::Rtx4090, Self::H200, Self::B200, Self::Rtx5090];
 
-    /// The short name, which [`Chip::from_str`] reads.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.known().0
-    }
-
     /// The name that the driver gives the device.
     #[must_use]
     pub fn device_name(self) -> &'static str {
-        self.known().1
+        match self {
+            Self::T4 => "Tesla T4",
+            Self::A100 => "NVIDIA A100-SXM4-80GB",
+            Self::A10 => "NVIDIA A10",
+            Self::Rtx4090 => "NVIDIA GeForce RTX 4090",
+            Self::H200 => "NVIDIA H200",
+            Self::B200 => "NVIDIA B200",
+            Self::Rtx5090 => "NVIDIA GeForce RTX 5090",
+        }
     }
 
     /// The limits, from the CUDA C++ Programming Guide's table of compute capabilities and the data sheets.
     #[must_use]
     pub fn limits(self) -> Limits {
-        let (
-            _,
-            _,
-            capability,
-            [multiprocessors, clock_mhz, threads, blocks, block_kib, kib, single_per_double],
-        ) = self.known();
+        // Capability, multiprocessors, clock in MHz, threads and blocks of a multiprocessor, KiB of shared
+        // memory of a block and of a multiprocessor, single- per double-precision throughput.
+        let (capability, multiprocessors, clock_mhz, threads, blocks, block_kib, kib, single_per_double) =
+            match self {
+                Self::T4 => ((7, 5), 40, 1590, 1024, 16, 64, 64, 32),
+                Self::A100 => ((8, 0), 108, 1410, 2048, 32, 163, 164, 2),
+                Self::A10 => ((8, 6), 72, 1695, 1536, 16, 99, 100, 64),
+                Self::Rtx4090 => ((8, 9), 128, 2520, 1536, 24, 99, 100, 64),
+                Self::H200 => ((9, 0), 132, 1980, 2048, 32, 227, 228, 2),
+                Self::B200 => ((10, 0), 148, 1965, 2048, 32, 227, 228, 2),
+                Self::Rtx5090 => ((12, 0), 170, 2407, 1536, 24, 99, 100, 64),
+            };
         Limits {
             capability,
             multiprocessors,
@@ -65,22 +73,17 @@ impl Chip {
         }
     }
 
-    /// Short name, name of the device, capability; and multiprocessors, clock in MHz, threads and blocks of a
-    /// multiprocessor, KiB of shared memory of a block and of a multiprocessor, single- per double-precision
-    /// throughput.
-    fn known(self) -> (&'static str, &'static str, (u32, u32), [u32; 7]) {
+    /// The chip's short name, which [`Chip::from_str`] reads.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
-            Self::T4 => ("t4", "Tesla T4", (7, 5), [40, 1590, 1024, 16, 64, 64, 32]),
-            Self::A100 => ("a100", "NVIDIA A100-SXM4-80GB", (8, 0), [108, 1410, 2048, 32, 163, 164, 2]),
-            Self::A10 => ("a10", "NVIDIA A10", (8, 6), [72, 1695, 1536, 16, 99, 100, 64]),
-            Self::Rtx4090 => {
-                ("rtx4090", "NVIDIA GeForce RTX 4090", (8, 9), [128, 2520, 1536, 24, 99, 100, 64])
-            }
-            Self::H200 => ("h200", "NVIDIA H200", (9, 0), [132, 1980, 2048, 32, 227, 228, 2]),
-            Self::B200 => ("b200", "NVIDIA B200", (10, 0), [148, 1965, 2048, 32, 227, 228, 2]),
-            Self::Rtx5090 => {
-                ("rtx5090", "NVIDIA GeForce RTX 5090", (12, 0), [170, 2407, 1536, 24, 99, 100, 64])
-            }
+            Self::T4 => "t4",
+            Self::A100 => "a100",
+            Self::A10 => "a10",
+            Self::Rtx4090 => "rtx4090",
+            Self::H200 => "h200",
+            Self::B200 => "b200",
+            Self::Rtx5090 => "rtx5090",
         }
     }
 }

@@ -72,8 +72,8 @@ impl Reduction {
                 transforms.keep(stream, length, input, 1, kept)?;
                 Ok(words)
             };
-            keep(length, modulus.reciprocal(), &reduction.reciprocals)?;
-            reduction.own = Some(keep(&wrapped, modulus.divisor(), &reduction.divisors)?);
+            keep(length, &modulus.reciprocal, &reduction.reciprocals)?;
+            reduction.own = Some(keep(&wrapped, &modulus.divisor, &reduction.divisors)?);
         }
         Ok(reduction)
     }

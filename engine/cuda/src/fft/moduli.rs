@@ -7,7 +7,6 @@ use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
 use modmill_core::{Job, Moduli, Modulus};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -48,8 +47,8 @@ pub trait Reciprocals: Send + Sync {
 
 /// A modulus d of n bits and its reciprocal `m = floor((2^2n - 1) / d) - 2^n`.
 pub(crate) struct LongModulus {
-    divisor: Limbs,
-    reciprocal: Limbs,
+    pub(super) divisor: Limbs,
+    pub(super) reciprocal: Limbs,
     bits: usize,
 }
 
@@ -88,14 +87,6 @@ impl LongModulus {
             *number = longer;
         }
         Ok(padded)
-    }
-
-    pub(super) fn divisor(&self) -> &[u64] {
-        &self.divisor
-    }
-
-    pub(super) fn reciprocal(&self) -> &[u64] {
-        &self.reciprocal
     }
 }
 
@@ -152,23 +143,8 @@ fn normalised(modulus: &[u64]) -> (Limbs, usize) {
     (normalised, shift)
 }
 
-/// Moduli may be secrets, so that their lengths are all that is printed.
-impl fmt::Debug for LongModulus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LongModulus").field("bits", &self.bits).finish_non_exhaustive()
-    }
-}
-
-/// Moduli may be secrets, so that their lengths are all that is printed.
-impl fmt::Debug for SeededModulus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SeededModulus").field("bits", &self.bits).finish_non_exhaustive()
-    }
-}
-
 /// The moduli of a job with their reciprocals, all of one length in bits: one for all items, or one for each
 /// item by its index.
-#[derive(Debug)]
 pub(crate) enum LongModuli {
     One(Arc<LongModulus>),
     Each(HashMap<usize, Arc<SeededModulus>>),
