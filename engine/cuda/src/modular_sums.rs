@@ -63,7 +63,7 @@ impl Cuda {
         sums: &Sums,
     ) -> Result<(Resident, f64)> {
         let call = |reason: String| Error::Call { call: "Cuda::sums_of_products", reason };
-        let count: usize = factors.iter().map(|group| group.count).sum();
+        let count: usize = factors.iter().map(|group| group.len()).sum();
         if sums.numbers() > count {
             return Err(call(format!("a sum names number {} of {count}", sums.numbers() - 1)));
         }
@@ -75,7 +75,7 @@ impl Cuda {
             let stride = length.bytes() as u64;
             let starts = |group: &&SumFactors| {
                 let start = group.transforms.address();
-                (0..group.count as u64).map(move |item| start + stride * item)
+                (0..group.len() as u64).map(move |item| start + stride * item)
             };
             let addresses: Vec<u64> = factors.iter().flat_map(starts).collect();
             let lists = Lists::new(&modular.device, sums, |index| addresses[index])?;

@@ -17,7 +17,7 @@ pub struct Transformed {
     pub(crate) length: Length,
     bits: usize,
     longest: usize,
-    pub(crate) count: usize,
+    count: usize,
 }
 
 impl Transformed {
@@ -25,6 +25,18 @@ impl Transformed {
     #[must_use]
     pub fn is_with(&self, view: ResidentView<'_>) -> bool {
         DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&self.device))
+    }
+
+    /// The number of factors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no factors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Bytes of the device's memory.

@@ -64,7 +64,7 @@ impl FixedTable {
         window: u32,
     ) -> Result<Option<Self>> {
         let Some(layout) = residues.layout.merged(OneModulusKernel::FixedBase) else { return Ok(None) };
-        let tables = MergedTables::merged(device, &layout, &residues.bases, modulus)?;
+        let tables = MergedTables::new(device, &layout, &residues.bases, modulus)?;
         let program = residues.variant.fixed_base_program();
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
         let module = device.compile(&program)?;

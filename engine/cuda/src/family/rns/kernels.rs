@@ -133,7 +133,7 @@ impl Residues {
             false => (OneModulusKernel::PowerVartime, "residue_power_vartime"),
         };
         let Some(layout) = self.layout.merged(kernel) else { return Ok(None) };
-        let tables = MergedTables::merged(device, &layout, &self.bases, modulus)?;
+        let tables = MergedTables::new(device, &layout, &self.bases, modulus)?;
         let program = self.variant.merged_program(task.part());
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
         let power = device.compile(&program)?.kernel(name)?;

@@ -61,7 +61,7 @@ impl SizeTables {
 impl MergedTables {
     /// `None` if the modulus has a factor in common with base B, or the matrices exceed the bounds that are
     /// compiled into the kernels of this layout.
-    pub(super) fn merged(
+    pub(super) fn new(
         device: &Device,
         layout: &ResidueLayout,
         bases: &Bases,
