@@ -22,7 +22,7 @@ use keys::KeyRows;
 use modmill_core::sync::Mutex;
 use modmill_core::{Blocks, CrtJob, Exponents, Family, Op, PerItem, PublicJob, Request, Secrecy, limbs};
 use private::Private;
-use public::{Public, PublicStages};
+use public::Public;
 use std::ops::Range;
 
 /// Bytes of the blocks of a chunk: enough to copy at full speed.
@@ -148,9 +148,7 @@ impl Cuda {
                 }
             };
             let mut exchange = BlockExchange { blocks: &blocks, first: share.start, limbs, gather_keys };
-            let make = |size| {
-                Ok(PublicStages { public: Public::new(&loaded.device, plan.variant, job, size, contents)? })
-            };
+            let make = |size| Public::new(&loaded.device, plan.variant, job, size, contents);
             let lane = self.lane(loaded, contents);
             pipeline::run(lane, count, chunk_sizes(wave, limbs, count), make, &mut exchange)
         })

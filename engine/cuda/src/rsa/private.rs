@@ -292,7 +292,7 @@ impl Stages for Private<'_, '_> {
         self.look(compute, Stage::Numbers, &check.numbers, 2 * job.bits.div_ceil(64) * rows, rows)?;
         if self.key.is_none() {
             self.set_up(compute, keys, key_address, rows)?;
-            if !check.is_shared() {
+            if !check.is_shared {
                 check.set_up(compute, keys, places.moduli, rows)?;
             }
         }

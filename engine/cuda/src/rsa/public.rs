@@ -59,7 +59,7 @@ pub(super) struct Public {
     kernels: Kernels,
     blocks: u32,
     /// One modulus, prepared, for all items.
-    is_shared: bool,
+    pub(super) is_shared: bool,
     /// Limbs of a modulus and of a block.
     limbs: usize,
     exponent: [u32; EXPONENT_WORDS],
@@ -69,7 +69,7 @@ pub(super) struct Public {
     /// The blocks as numbers.
     pub(super) numbers: Buffer,
     /// The powers of the blocks.
-    pub(super) powers: Buffer,
+    powers: Buffer,
     /// The factors that lead out of Montgomery form, for one modulus and many items.
     exits: Option<Buffer>,
 }
@@ -227,10 +227,6 @@ impl Public {
         unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows)?, &call, &used) }
     }
 
-    pub(super) fn is_shared(&self) -> bool {
-        self.is_shared
-    }
-
     fn call(&self) -> PublicCall {
         let row = 4 + 3 * self.variant.words;
         let stride = if self.is_shared { 0 } else { row };
@@ -266,25 +262,20 @@ impl Public {
 
 /// The stages of powers with a public exponent: blocks, and after them the moduli where every item has its
 /// own.
-pub(super) struct PublicStages {
-    pub(super) public: Public,
-}
-
-impl Stages for PublicStages {
+impl Stages for Public {
     fn footprint(&self, rows: usize) -> Footprint {
-        let Public { limbs, is_shared, .. } = self.public;
-        let moduli = if is_shared { 0 } else { rows * limbs };
-        Footprint { input_limbs: rows * limbs + moduli, output_limbs: rows * limbs, flag_words: rows }
+        let moduli = if self.is_shared { 0 } else { rows * self.limbs };
+        let output_limbs = rows * self.limbs;
+        Footprint { input_limbs: output_limbs + moduli, output_limbs, flag_words: rows }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let public = &self.public;
-        if !public.is_shared {
-            let moduli = chunk.inputs.address() + 8 * (public.limbs * chunk.rows) as u64;
-            public.set_up(compute, chunk.inputs, moduli, chunk.rows)?;
+        if !self.is_shared {
+            let moduli = chunk.inputs.address() + 8 * (self.limbs * chunk.rows) as u64;
+            self.set_up(compute, chunk.inputs, moduli, chunk.rows)?;
         }
-        public.read(compute, chunk.inputs, chunk.rows)?;
-        public.power(compute, &public.numbers, chunk.rows)?;
-        public.release(compute, &public.powers, false, chunk)
+        self.read(compute, chunk.inputs, chunk.rows)?;
+        self.power(compute, &self.numbers, chunk.rows)?;
+        self.release(compute, &self.powers, false, chunk)
     }
 }
