@@ -7,16 +7,14 @@ use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
 use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
-use crate::staging::Source;
-use crate::variant::Variant;
+use crate::staging::{Source, words};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows of constants for the moduli of a job.
-pub(crate) struct Constants {
+pub(crate) struct Constants<'a> {
+    kernels: &'a TaskKernels,
     rows: Arc<Buffer>,
-    /// Words of a row.
-    words: u32,
     /// Limbs of a modulus.
     limbs: u32,
     /// Whether there is one modulus for all items.
@@ -25,36 +23,25 @@ pub(crate) struct Constants {
     is_kept: bool,
 }
 
-/// Words of a row of constants of a layout.
-fn row_words(variant: &Variant) -> u32 {
-    4 + 3 * variant.words
-}
-
-/// Limbs of a modulus.
-fn limbs(moduli: &Source<'_>) -> u32 {
-    u32::try_from(moduli.width).unwrap_or(u32::MAX)
-}
-
-impl Constants {
+impl<'a> Constants<'a> {
     /// Memory for the constants of `size` items at a time.
     pub(crate) fn of_chunks(
         device: &Device,
-        kernels: &TaskKernels,
+        kernels: &'a TaskKernels,
         moduli: &Source<'_>,
         size: usize,
         contents: Contents,
     ) -> Result<Self> {
-        let words = row_words(&kernels.variant);
         let is_shared = moduli.is_shared();
         let count = if kernels.preparation.is_none() || is_shared { 1 } else { size };
-        let rows = Arc::new(device.buffer(4 * words as usize * count, contents)?);
-        Ok(Self { rows, words, limbs: limbs(moduli), is_shared, is_kept: false })
+        let rows = Arc::new(device.buffer(4 * row_words(kernels) as usize * count, contents)?);
+        Ok(Self { kernels, rows, limbs: words(moduli.width) / 2, is_shared, is_kept: false })
     }
 
     /// Constants that are kept in `kept`, for one modulus or for `count` moduli on the device.
     pub(crate) fn kept(
         device: &Device,
-        kernels: &TaskKernels,
+        kernels: &'a TaskKernels,
         kept: &KeptConstants,
         moduli: &Source<'_>,
         count: usize,
@@ -65,12 +52,12 @@ impl Constants {
             let inputs = moduli.upload(device)?;
             let mut used = vec![&inputs];
             used.extend(moduli.rows().map(|rows| &rows.buffer));
-            new.prepare(&stream, kernels, moduli.numbers(&inputs, 0, 0), count, &used)?;
+            new.prepare(&stream, moduli.numbers(&inputs, 0, 0), count, &used)?;
             stream.synchronize()?;
             Ok(new.rows)
         })?;
-        let words = row_words(&kernels.variant);
-        Ok(Self { rows, words, limbs: limbs(moduli), is_shared: moduli.is_shared(), is_kept: true })
+        let (limbs, is_shared) = (words(moduli.width) / 2, moduli.is_shared());
+        Ok(Self { kernels, rows, limbs, is_shared, is_kept: true })
     }
 
     /// The buffer that the rows are in.
@@ -81,45 +68,50 @@ impl Constants {
     /// The rows of a chunk that begins with `item`.
     pub(crate) fn numbers(&self, item: usize) -> Numbers {
         let first = if self.is_kept && !self.is_shared { item as u64 } else { 0 };
-        let address = self.rows.address() + 4 * u64::from(self.words) * first;
-        Numbers { address, stride: if self.is_shared { 0 } else { self.words }, length: self.words }
+        let words = row_words(self.kernels);
+        let address = self.rows.address() + 4 * u64::from(words) * first;
+        Numbers { address, stride: if self.is_shared { 0 } else { words }, length: words }
     }
 
     /// Makes the rows of a chunk of `count` items, unless they are kept.
     pub(crate) fn prepare(
         &self,
         compute: &Stream,
-        kernels: &TaskKernels,
         moduli: Numbers,
         count: usize,
         used: &[&Buffer],
     ) -> Result<()> {
-        let Some(preparation) = kernels.preparation.as_ref().filter(|_| !self.is_kept) else { return Ok(()) };
+        let TaskKernels { preparation, variant, .. } = self.kernels;
+        let Some(preparation) = preparation.as_ref().filter(|_| !self.is_kept) else { return Ok(()) };
         let count = if self.is_shared { 1 } else { count };
-        let block = kernels.variant.layout.block;
-        launch_constants(compute, &preparation.constants, block, moduli, count, &self.rows, used)
+        let (kernel, block) = (&preparation.constants, variant.layout.block);
+        launch_constants(compute, kernel, block, moduli, count, &self.rows, used)
     }
 
     /// Reduces the numbers of `items` to rows of as many words as the layout has.
     pub(crate) fn reduce(
         &self,
         compute: &Stream,
-        kernels: &TaskKernels,
         numbers: Numbers,
         items: Range<usize>,
         reduced: &Buffer,
         used: &[&Buffer],
     ) -> Result<()> {
-        let Some(preparation) = &kernels.preparation else { return Ok(()) };
+        let Some(preparation) = &self.kernels.preparation else { return Ok(()) };
         let count = word(items.len())?;
         let (constants, rows, limbs) = (self.numbers(items.start), reduced.address(), self.limbs);
         let call = Preparation { input: numbers, constants, rows, count, limbs };
         let used: Vec<&Buffer> = used.iter().copied().chain([self.buffer(), reduced]).collect();
-        let shape = one_thread_each(kernels.variant.layout.block, count);
+        let shape = one_thread_each(self.kernels.variant.layout.block, count);
         // SAFETY: the kernel takes this structure; it reads `count` numbers and the rows of constants, and
         // writes `count` rows of `words` words.
         unsafe { compute.launch(&preparation.reduce, shape, &call, &used) }
     }
+}
+
+/// Words of a row of constants.
+fn row_words(kernels: &TaskKernels) -> u32 {
+    4 + 3 * kernels.variant.words
 }
 
 /// Makes rows of constants of `count` moduli, which are in one of the buffers `used`.

@@ -187,7 +187,7 @@ struct KernelStages<'a> {
     operands: Operands<'a, 3>,
     destination: Destination<'a>,
     /// Constants of the moduli.
-    constants: Constants,
+    constants: Constants<'a>,
     /// Memory for numbers that are too long for the kernels, and are reduced first.
     reduced: [Option<Buffer>; 2],
     /// Tables of the threads.
@@ -241,14 +241,7 @@ impl<'a> KernelStages<'a> {
         };
         let residues = kernels.residues.as_ref().map(|residues| {
             Ok(ResidueStages {
-                work: residues.work(
-                    device,
-                    variant.words,
-                    size,
-                    moduli.is_shared(),
-                    task,
-                    kernels.residue_threads(size),
-                )?,
+                work: residues.work(device, size, moduli.is_shared(), task, kernels.residue_threads(size))?,
                 constants: residues.job_constants(device, &task, destination.limbs, merged)?,
                 has_modulus: Default::default(),
             })
@@ -292,12 +285,12 @@ impl Stages for KernelStages<'_> {
     fn prepare(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         let [a, b, moduli] = self.operands.numbers(chunk);
         let used = self.operands.buffers(chunk);
-        self.constants.prepare(compute, self.kernels, moduli, chunk.rows, &used)?;
+        self.constants.prepare(compute, moduli, chunk.rows, &used)?;
         let first = self.operands.items.get(chunk.first);
         for (numbers, reduced) in [a, b].into_iter().zip(&self.reduced) {
             let Some(reduced) = reduced else { continue };
             let items = first..first + chunk.rows;
-            self.constants.reduce(compute, self.kernels, numbers, items, reduced, &used)?;
+            self.constants.reduce(compute, numbers, items, reduced, &used)?;
         }
         Ok(())
     }

@@ -115,8 +115,7 @@ impl Cuda {
             };
             let limbs = job.bits.div_ceil(64);
             let mut exchange = BlockExchange { blocks: &blocks, first: share.start, limbs, gather_keys };
-            let make =
-                |size| Private::new(&loaded.device, &kernels, task, plan.check, job, together, size, fault);
+            let make = |size| Private::new(&loaded.device, &kernels, task, plan.check, rows, size, fault);
             let lane = self.lane(loaded, Contents::Secret);
             pipeline::run(lane, count, chunk_sizes(wave, limbs, count), make, &mut exchange)
         })

@@ -72,11 +72,14 @@ impl Cuda {
     /// that are not on a device.
     pub(crate) fn step(&self, step: &Step<'_>, count: usize, answers: Answers<'_>) -> Result<f64> {
         let limbs = step.bits().div_ceil(64);
-        let made = match answers.destination() {
-            Some(_) => None,
-            None => Some(self.rows(self.home(&step.operands(), None, None)?, limbs, count)?),
+        let made;
+        let rows = match answers.destination() {
+            Some(rows) => rows,
+            None => {
+                made = self.rows(self.home(&step.operands(), None, None)?, limbs, count)?;
+                &made
+            }
         };
-        let Some(rows) = answers.destination().or(made.as_ref()) else { return Ok(0.0) };
         let home = self.loaded_for(rows)?;
         if count == 0 || step.bits() == 0 {
             return Ok(0.0);
@@ -113,16 +116,13 @@ impl Cuda {
         let operands = Operands { sources, items: (0..count).into() };
         let module = home.device.compile(&steps_program())?;
         let widest = words(step.a.bits().max(step.b.bits()).div_ceil(64));
-        let kernel = module.kernel(match step.kind {
-            StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal
-                if widest <= SHORT_WORDS =>
-            {
-                "step_sums"
-            }
-            StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal => "step_long_sums",
-            StepKind::ShiftLeft(_) | StepKind::ShiftRight(_) | StepKind::Select | StepKind::Gather(_) => {
-                "step_moves"
-            }
+        let is_sum =
+            matches!(step.kind, StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal);
+        let has_block_each = widest > SHORT_WORDS;
+        let kernel = module.kernel(match (is_sum, has_block_each) {
+            (true, false) => "step_sums",
+            (true, true) => "step_long_sums",
+            (false, _) => "step_moves",
         })?;
         let (task, shift) = task_of(step.kind);
         let result_words = words(rows.stride);
@@ -141,7 +141,6 @@ impl Cuda {
             top_mask: (1 << (top_bits % 32)) - 1,
             ..StepCall::default()
         };
-        let has_block_each = widest > SHORT_WORDS;
         let stages = StepStages { call, kernel: &kernel, has_block_each, operands, is_gathered, rows };
         let size =
             CHUNK_LIMBS.checked_div(operands.limbs(1)).unwrap_or(count).clamp(1, count.min(MOST_ITEMS));

@@ -20,7 +20,7 @@ use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::words;
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
-use modmill_core::{CrtJob, PerItem, PublicJob};
+use modmill_core::{PerItem, PublicJob};
 
 kernel_structs! {
     /// `Bases` of `rsa.cuh`.
@@ -53,15 +53,13 @@ pub(super) struct Private<'a, 'j> {
     kernels: &'a TaskKernels,
     residues: &'a Residues,
     task: Task,
-    job: &'a CrtJob<'j>,
-    /// How the parts of keys lie in memory.
+    /// The keys of the job, and how their parts lie in memory. If every chunk carries the keys of its items, its
+    /// two halves are computed together, with moduli by item, and not one after the other.
     rows: KeyRows<'a, 'j>,
     check: Public,
     plain: Plain,
     /// For the primes of any key; or for the first prime of one and for the second, in matrices of their own.
     constants: Vec<JobConstants>,
-    /// The two halves of a chunk are computed together, with moduli by item, and not one after the other.
-    together: bool,
     /// The key on the device, where all items have it.
     key: Option<Buffer>,
     memory: Memory,
@@ -102,8 +100,7 @@ impl<'a, 'j> Private<'a, 'j> {
         kernels: &'a TaskKernels,
         task: Task,
         check: Variant,
-        job: &'a CrtJob<'j>,
-        together: bool,
+        rows: KeyRows<'a, 'j>,
         size: usize,
         fault: Option<Fault>,
     ) -> Result<Self> {
@@ -116,6 +113,7 @@ impl<'a, 'j> Private<'a, 'j> {
             bases: module.kernel("rsa_bases")?,
             join: module.kernel("rsa_join")?,
         };
+        let KeyRows { job, per_item: together } = rows;
         let modulus_of = |item: usize| job.keys.get(item).modulus;
         let public = PublicJob {
             count: job.count,
@@ -154,12 +152,10 @@ impl<'a, 'j> Private<'a, 'j> {
             kernels,
             residues,
             task,
-            job,
-            rows: KeyRows { job, per_item: together },
+            rows,
             check: Public::new(device, check, &public, size, Contents::Secret)?,
             plain,
             constants,
-            together,
             key: None,
             memory,
             injector: fault.map(|fault| Injector::new(device, fault)).transpose()?,
@@ -182,13 +178,13 @@ impl<'a, 'j> Private<'a, 'j> {
     /// The primes of `half` of the keys; of one key that all items share, with stride 0.
     fn numbers(&self, address: u64, limbs: usize, half: usize) -> Numbers {
         let length = words(limbs);
-        let stride = if self.together { length } else { 0 };
+        let stride = if self.rows.per_item { length } else { 0 };
         Numbers { address: address + (8 * limbs * half) as u64, stride, length }
     }
 
     /// Computes the constants of the primes of `rows` keys, in plain arithmetic and in residues.
     fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
-        let Self { residues, memory, constants, job, .. } = self;
+        let Self { residues, memory, constants, rows: KeyRows { job, .. }, .. } = self;
         let limbs = word(job.prime_limbs)?;
         let primes = self.rows.places(address, rows).primes;
         let moduli = Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs };
@@ -200,7 +196,7 @@ impl<'a, 'j> Private<'a, 'j> {
             tiles: memory.workspace.address(),
             flags: memory.flags.address(),
         };
-        if self.together {
+        if self.rows.per_item {
             let moduli = self.numbers(primes, job.prime_limbs, 0);
             return residues.on(stream, &constants[0], &used).set_up(moduli, word(2 * rows)?, place);
         }
@@ -219,17 +215,17 @@ impl<'a, 'j> Private<'a, 'j> {
 
     /// Powers of the tiles of bases, as words.
     fn powers(&self, stream: &Stream, keys: &Buffer, places: KeyPlaces, rows: usize) -> Result<()> {
-        let Self { residues, memory, job, .. } = self;
+        let Self { residues, memory, rows: KeyRows { job, .. }, .. } = self;
         let (exponent_bits, window) = self.task.exponent();
         let kernel = &self.kernels.kernel;
         let used = [keys, &memory.workspace, &memory.tiles[0], &memory.tiles[1], &memory.halves];
         let half_words = 2 * job.prime_limbs;
         // All at once, or half by half: the first row of a part, and how many there are.
-        let parts = if self.together { vec![(0, 2 * rows)] } else { vec![(0, rows), (rows, rows)] };
+        let parts = if self.rows.per_item { vec![(0, 2 * rows)] } else { vec![(0, rows), (rows, rows)] };
         let pass = |half: usize, first: usize, count: usize| {
             let before = residues.side_bytes(first) as u64;
-            let modulus = if self.together { 0 } else { self.one_modulus(half) };
-            let moduli = if self.together { 2 * rows } else { (2 - half) * TILE_ITEMS };
+            let modulus = if self.rows.per_item { 0 } else { self.one_modulus(half) };
+            let moduli = if self.rows.per_item { 2 * rows } else { (2 - half) * TILE_ITEMS };
             let call = PowerCall {
                 workspace: memory.workspace.address() + modulus,
                 bases: memory.tiles[0].address() + before,
@@ -238,7 +234,7 @@ impl<'a, 'j> Private<'a, 'j> {
                 exponent_bits,
                 window,
                 count: word(count)?,
-                modulus_stride: u32::from(self.together),
+                modulus_stride: u32::from(self.rows.per_item),
                 tables: word(residues.moduli_bytes(moduli) / 8)?,
                 ..PowerCall::default()
             };
@@ -273,12 +269,12 @@ fn threads(count: usize) -> Result<Shape> {
 
 impl Stages for Private<'_, '_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let blocks = rows * self.job.bits.div_ceil(64);
+        let blocks = rows * self.rows.job.bits.div_ceil(64);
         Footprint { input_limbs: blocks + self.rows.limbs(rows), output_limbs: blocks, flag_words: rows }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let Self { residues, memory, job, check, .. } = self;
+        let Self { residues, memory, check, rows: KeyRows { job, .. }, .. } = self;
         let rows = chunk.rows;
         let words = self.kernels.variant.words;
         let row = 4 + 3 * words;
@@ -296,9 +292,9 @@ impl Stages for Private<'_, '_> {
                 check.set_up(compute, keys, places.moduli, rows)?;
             }
         }
-        let constant_rows = if self.together { 2 * rows } else { 2 };
+        let constant_rows = if self.rows.per_item { 2 * rows } else { 2 };
         self.look(compute, Stage::Constants, &memory.constants, row as usize * constant_rows, rows)?;
-        let tiled = if self.together { 2 * rows } else { 2 * TILE_ITEMS };
+        let tiled = if self.rows.per_item { 2 * rows } else { 2 * TILE_ITEMS };
         self.look(compute, Stage::Moduli, &memory.workspace, residues.moduli_bytes(tiled) / 4, rows)?;
         let number_words = word(2 * job.bits.div_ceil(64))?;
         let call = BasesCall {

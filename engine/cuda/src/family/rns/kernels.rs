@@ -157,7 +157,6 @@ impl Residues {
     pub(crate) fn work(
         &self,
         device: &Device,
-        words: u32,
         size: usize,
         shared_modulus: bool,
         task: Task,
@@ -169,7 +168,7 @@ impl Residues {
         let tables = self.tables_bytes(task, threads);
         let side = || device.buffer(self.side_bytes(size), contents);
         Ok(ResidueWork {
-            radix: device.buffer(4 * words as usize * moduli, contents)?,
+            radix: device.buffer(4 * layout.words() as usize * moduli, contents)?,
             workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
             tiles: [side()?, side()?, side()?],
             tile_items: layout.tile_items(),
