@@ -121,8 +121,8 @@ impl Cuda {
         }
     }
 
-    /// The task of a request by a window; `None` if there is no such operation, or kernels take no such exponents
-    /// or window.
+    /// The task of a request by a window; `None` if there is no such operation, or kernels take no such
+    /// exponents or window.
     pub(crate) fn task(&self, request: &Request, window: u32) -> Option<Task> {
         let power = |reads| Task::power(reads, request.exponent_bits(), window).ok();
         match request.op {

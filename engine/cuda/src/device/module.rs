@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// `#[repr(C)]`, of numbers only, the same as the kernel's own structure, field by field.
 pub unsafe trait KernelArguments: Copy + 'static {}
 
-/// Declares structures that kernels take, each with its size and the offsets of its fields, which the kernel's
-/// source asserts too.
+/// Declares structures that kernels take, each with its size and the offsets of its fields, which the
+/// kernel's source asserts too.
 macro_rules! kernel_structs {
     ($(
         $(#[$doc:meta])*

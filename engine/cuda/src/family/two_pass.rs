@@ -7,8 +7,8 @@ use crate::device::Limits;
 /// Blocks and how many a multiprocessor holds, where shared memory is short.
 const SMALL_BLOCKS: [(u32, u32); 3] = [(64, 2), (64, 1), (32, 1)];
 
-/// The kernels for numbers of a size, if there are any in this layout. `placement` says how many of a number's
-/// three arrays are in its table: none, N, or N and the quotient.
+/// The kernels for numbers of a size, if there are any in this layout. `placement` says how many of a
+/// number's three arrays are in its table: none, N, or N and the quotient.
 pub(super) fn kernels(size: Size, layout: &Layout, placement: Placement) -> Option<KernelSet> {
     let Placement::InTable(in_table @ ..=2) = placement else { return None };
     let &Layout { threads, block, cut: Some(Cut::Tile(tile)), .. } = layout else { return None };

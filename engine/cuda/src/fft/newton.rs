@@ -24,8 +24,8 @@ use crate::device::Buffer;
 use crate::error::Result;
 
 impl Reduction {
-    /// The moduli of a chunk: `divisors`, with the first bits of their reciprocals, in a buffer, unless there is
-    /// one for all.
+    /// The moduli of a chunk: `divisors`, with the first bits of their reciprocals, in a buffer, unless there
+    /// is one for all.
     pub(super) fn load<'a>(
         &'a self,
         work: &Work<'_>,

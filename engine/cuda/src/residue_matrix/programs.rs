@@ -65,8 +65,8 @@ impl Layouts {
         Ok(Self { layout: module.kernel("matrix_layout")?, expand: module.kernel("matrix_expand")? })
     }
 
-    /// Lays out rows as the host has them, which are in the buffer `plain`, or expands them from a seed if there
-    /// is none.
+    /// Lays out rows as the host has them, which are in the buffer `plain`, or expands them from a seed if
+    /// there is none.
     pub(super) fn write(
         &self,
         stream: &Stream,
@@ -84,8 +84,8 @@ impl Layouts {
         };
         assert!(call.bytes() <= units.bytes() as u64, "the units have their memory");
         let used = [plain.unwrap_or(moduli), moduli, units];
-        // SAFETY: the kernel takes this structure; it reads the rows and columns that the call names, and writes
-        // units within the memory that was just checked.
+        // SAFETY: the kernel takes this structure; it reads the rows and columns that the call names, and
+        // writes units within the memory that was just checked.
         unsafe { stream.launch(kernel, shape, call, &used) }
     }
 }

@@ -53,8 +53,8 @@ pub(super) struct Private<'a, 'j> {
     kernels: &'a TaskKernels,
     residues: &'a Residues,
     task: Task,
-    /// The keys of the job, and how their parts lie in memory. If every chunk carries the keys of its items, its
-    /// two halves are computed together, with moduli by item, and not one after the other.
+    /// The keys of the job, and how their parts lie in memory. If every chunk carries the keys of its items,
+    /// its two halves are computed together, with moduli by item, and not one after the other.
     rows: KeyRows<'a, 'j>,
     check: Public,
     plain: Plain,
