@@ -1,5 +1,6 @@
 //! The backend: its devices, what a caller may fix, and batches shared out among the devices.
 
+use crate::checks::check_in_order;
 use crate::device::{Chip, Contents, Device, Limits, prefer_large_pages};
 use crate::driver::Gpus;
 use crate::error::{Error, Result};
@@ -8,12 +9,13 @@ use crate::loaded::LoadedDevice;
 use crate::patience::Patience;
 use crate::pipeline::Lane;
 use crate::residue_matrix::SectionSizes;
+use crate::staging::Answers;
 use crate::table::Table;
 use crate::task::{Reads, Task};
 use crate::variant::Variant;
 use crate::workers::Workers;
 use modmill_core::sync::Mutex;
-use modmill_core::{Backend, Batch, Execution, Family, Path, Recorder};
+use modmill_core::{Backend, Batch, Execution, Family, Items, Path, Recorder};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -249,6 +251,28 @@ impl Cuda {
         }
         let results = results.into_inner();
         results.into_iter().try_fold(0.0, |slowest, seconds| Ok(f64::max(slowest, seconds?)))
+    }
+
+    /// Computes items on the device `home`, which holds numbers of theirs; without one, every device computes
+    /// its share. Returns the most seconds of a device.
+    pub(crate) fn share_items(
+        &self,
+        items: Items<'_>,
+        home: Option<&LoadedDevice>,
+        answers: Answers<'_>,
+        compute: impl Fn(&LoadedDevice, Items<'_>, Answers<'_>) -> Result<f64> + Sync,
+    ) -> Result<f64> {
+        let answers = match (home, answers) {
+            (None, Answers::Host(answers)) => answers,
+            (home, answers) => {
+                check_in_order(items)?;
+                return compute(home.ok_or(Error::NoDevice)?, items, answers);
+            }
+        };
+        let stride = answers.len() / items.len();
+        let share = self.items_per_device(items.len());
+        let shares = items.chunks(share).zip(answers.chunks_mut((share * stride).max(1)));
+        self.share_out(shares, |loaded, (items, answers)| compute(loaded, items, Answers::Host(answers)))
     }
 
     /// Tells the recorder, if there is one, what is executed.

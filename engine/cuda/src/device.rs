@@ -20,13 +20,14 @@ pub use contents::Contents;
 pub use limits::{Limits, MAX_BLOCK, Tensor};
 pub(crate) use memory::prefer_large_pages;
 pub use memory::{Buffer, HostBuffer};
-pub(crate) use module::assert_layout;
+pub(crate) use module::kernel_structs;
 pub use module::{Kernel, KernelArguments, Module};
 pub use platform::{Attributes, Properties, Shape};
 pub use stream::{Event, Stream};
 
 use crate::bundle::MachineCodeEntry;
 use crate::compiler::Program;
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::memo::Memo;
 use modmill_core::sync::Mutex;
@@ -40,7 +41,7 @@ use std::sync::atomic::Ordering;
 #[derive(Clone)]
 pub struct Device {
     shared: Arc<Shared>,
-    modules: Arc<Memo<Module>>,
+    modules: Arc<Memo<Digest, Module>>,
     /// The programs that are loaded.
     programs: Arc<Mutex<Vec<Program>>>,
 }
@@ -48,7 +49,7 @@ pub struct Device {
 impl Device {
     pub(crate) fn new(platform: Box<dyn Platform>) -> Self {
         let shared = Arc::new(Shared::new(platform));
-        Self { shared, modules: Arc::new(Memo::new()), programs: Arc::default() }
+        Self { shared, modules: Arc::default(), programs: Arc::default() }
     }
 
     /// Its name, driver, memory and limits.
@@ -72,16 +73,6 @@ impl Device {
     #[must_use]
     pub fn resident_bytes(&self) -> usize {
         self.shared.resident.load(Ordering::Relaxed)
-    }
-
-    /// Counts the bytes of a new resident batch.
-    pub(crate) fn add_resident(&self, bytes: usize) {
-        self.shared.resident.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// Counts the bytes of a resident batch that is gone.
-    pub(crate) fn remove_resident(&self, bytes: usize) {
-        self.shared.resident.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Bytes that are kept for reuse.
@@ -140,9 +131,38 @@ impl Device {
         Buffer::new(self.shared.clone(), bytes, contents)
     }
 
+    /// Memory on the device for numbers that stay there, which [`Device::resident_bytes`] counts.
+    pub(crate) fn resident_buffer(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
+        Ok(self.buffer(bytes, contents)?.resident())
+    }
+
     /// Memory of the host that the device copies to and from.
     pub fn host_buffer(&self, bytes: usize, contents: Contents) -> Result<HostBuffer> {
         HostBuffer::new(self.shared.clone(), bytes, contents)
+    }
+
+    /// Memory on the device with some limbs.
+    pub(crate) fn upload(&self, limbs: &[u64], contents: Contents) -> Result<Buffer> {
+        self.upload_with(8 * limbs.len(), contents, |staging| {
+            staging.limbs_mut()[..limbs.len()].copy_from_slice(limbs);
+        })
+    }
+
+    /// Memory on the device with the `bytes` bytes that `fill` writes.
+    pub(crate) fn upload_with(
+        &self,
+        bytes: usize,
+        contents: Contents,
+        fill: impl FnOnce(&mut HostBuffer),
+    ) -> Result<Buffer> {
+        let bytes = bytes.next_multiple_of(8).max(8);
+        let mut staging = self.host_buffer(bytes, contents)?;
+        fill(&mut staging);
+        let buffer = self.buffer(bytes, contents)?;
+        let stream = self.stream()?;
+        stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
+        stream.synchronize()?;
+        Ok(buffer)
     }
 
     /// Gives back the memory that is kept for reuse.

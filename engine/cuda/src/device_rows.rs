@@ -21,10 +21,8 @@ pub(crate) struct DeviceRows {
 impl DeviceRows {
     /// Memory for `len` rows of `stride` limbs, whose numbers `workers` move.
     pub(crate) fn new(device: &Device, workers: &Workers, stride: usize, len: usize) -> Result<Self> {
-        let wanted = 8usize.checked_mul(stride).and_then(|bytes| bytes.checked_mul(len));
-        let bytes = wanted.ok_or(Error::OutOfMemory { wanted: usize::MAX })?.max(8);
-        let buffer = device.buffer(bytes, Contents::Secret)?;
-        device.add_resident(bytes);
+        let buffer =
+            device.resident_buffer(stride.saturating_mul(8).saturating_mul(len).max(8), Contents::Secret)?;
         let (device, workers) = (device.clone(), workers.clone());
         Ok(Self { device, buffer, stride, len, constants: KeptConstants::default(), workers })
     }
@@ -41,11 +39,5 @@ impl DeviceRows {
     /// The byte that row `row` begins at.
     pub(crate) fn start(&self, row: usize) -> usize {
         8 * self.stride * row
-    }
-}
-
-impl Drop for DeviceRows {
-    fn drop(&mut self) {
-        self.device.remove_resident(self.buffer.bytes());
     }
 }

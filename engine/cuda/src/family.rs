@@ -13,11 +13,7 @@ mod wide;
 use crate::device::Limits;
 use layout::{KernelSet, Layout, Placement, Size};
 use modmill_core::Family;
-use narrow::Narrow;
 use rns::Rns;
-use row::Row;
-use two_pass::TwoPass;
-use wide::Wide;
 
 /// Threads that may hold a number together.
 const GROUPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
@@ -28,16 +24,13 @@ pub(crate) fn kernel_set(
     size: Size,
     layout: &Layout,
     placement: Placement,
-) -> Option<Box<dyn KernelSet>> {
-    fn boxed(set: impl KernelSet + 'static) -> Box<dyn KernelSet> {
-        Box::new(set)
-    }
+) -> Option<KernelSet> {
     match family {
-        Family::Row => Row::new(size, layout).map(boxed),
-        Family::TwoPass => TwoPass::new(size, layout, placement).map(boxed),
-        Family::Wide => Wide::new(size, layout).map(boxed),
-        Family::Narrow => Narrow::new(size, layout).map(boxed),
-        Family::Rns => Rns::new(size.words, layout, placement).map(boxed),
+        Family::Row => row::kernels(size, layout),
+        Family::TwoPass => two_pass::kernels(size, layout, placement),
+        Family::Wide => wide::kernels(size, layout),
+        Family::Narrow => narrow::kernels(size, layout),
+        Family::Rns => Some(Rns::new(size.words, layout, placement)?.kernels()),
         _ => None,
     }
 }
@@ -46,7 +39,7 @@ pub(crate) fn kernel_set(
 /// for it.
 pub(crate) fn place(family: Family, size: Size, layout: &Layout, limits: &Limits) -> Option<Placement> {
     match family {
-        Family::TwoPass => TwoPass::place(size, layout, limits),
+        Family::TwoPass => two_pass::place(size, layout, limits),
         Family::Rns => Rns::place(size.words, layout, limits),
         _ => Some(Placement::Fixed),
     }
@@ -66,10 +59,10 @@ pub(crate) fn least_placement(family: Family) -> Placement {
 pub(crate) fn layouts(family: Family, size: Size, limits: &Limits) -> Vec<Layout> {
     let in_groups = |layouts: &dyn Fn(u32) -> Vec<Layout>| GROUPS.into_iter().flat_map(layouts).collect();
     match family {
-        Family::Row => in_groups(&|threads| Row::layouts(size.words, threads)),
-        Family::TwoPass => in_groups(&|threads| TwoPass::layouts(size, threads, limits)),
-        Family::Wide => in_groups(&|threads| Wide::layouts(size, threads)),
-        Family::Narrow => in_groups(&|threads| Narrow::layouts(size, threads)),
+        Family::Row => in_groups(&|threads| row::layouts(size.words, threads)),
+        Family::TwoPass => in_groups(&|threads| two_pass::layouts(size, threads, limits)),
+        Family::Wide => in_groups(&|threads| wide::samples(size, threads).layouts(threads)),
+        Family::Narrow => in_groups(&|threads| narrow::samples(size, threads).layouts(threads)),
         Family::Rns => Rns::layouts(size.words),
         _ => Vec::new(),
     }

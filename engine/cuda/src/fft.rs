@@ -15,7 +15,7 @@ mod sums;
 pub(crate) use batch::{KeptFactor, LongJob, LongTask};
 pub(crate) use length::Length;
 pub use moduli::Reciprocals;
-pub(crate) use moduli::{KnownModuli, places_by_bits};
+pub(crate) use moduli::{LongModuli, places_by_bits};
 pub(crate) use powers::{Exponents, secret_window};
 pub(crate) use programs::programs_for;
 pub use programs::transforms_programs;
@@ -24,9 +24,10 @@ pub(crate) use sums::{Lists, SumsModulo};
 use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream};
 use crate::error::Result;
+use crate::memo::Memo;
 use crate::task::Reads;
 use calls::{CarryCall, ChooseCall, ColumnsCall, CutCall, ExtractCall, JoinCall, RemainderCall, RowsCall};
-use factors::{Kind, Tables, upload};
+use factors::Kind;
 use programs::{BLOCK, Kernels, RowTask, rows_shared_bytes};
 use std::sync::Arc;
 
@@ -34,7 +35,8 @@ use std::sync::Arc;
 pub(crate) struct Transforms {
     device: Device,
     kernels: Kernels,
-    tables: Tables,
+    /// Tables of roots, made when they are first needed.
+    tables: Memo<Kind, Arc<Buffer>>,
 }
 
 /// Threads of a block of carries, at most.
@@ -149,6 +151,21 @@ pub(crate) struct Work<'a> {
     pub(crate) items: usize,
 }
 
+impl<'a> Work<'a> {
+    fn passes(&self) -> Passes<'a> {
+        let Self { transforms, stream, length, items, .. } = *self;
+        Passes { transforms, stream, length, items }
+    }
+}
+
+/// The transforms of the points of `items` items on a stream.
+struct Passes<'a> {
+    transforms: &'a Transforms,
+    stream: &'a Stream,
+    length: &'a Length,
+    items: usize,
+}
+
 /// Points on their way, and the carries between blocks.
 pub(crate) struct Workspace {
     points: Buffer,
@@ -172,7 +189,7 @@ fn threads(count: u32) -> Shape {
 
 impl Transforms {
     pub(crate) fn load(device: &Device) -> Result<Self> {
-        Ok(Self { device: device.clone(), kernels: Kernels::load(device)?, tables: Tables::default() })
+        Ok(Self { device: device.clone(), kernels: Kernels::load(device)?, tables: Memo::new() })
     }
 
     /// Memory for products of `count` items, of at most `words` words; `both` if both factors are
@@ -195,125 +212,7 @@ impl Transforms {
     }
 
     fn table(&self, kind: Kind) -> Result<Arc<Buffer>> {
-        self.tables.get(&self.device, kind)
-    }
-
-    /// Cuts numbers into digits and transforms them, but for the rows; clears flags as well, if there are
-    /// any.
-    fn columns_there(
-        &self,
-        stream: &Stream,
-        length: &Length,
-        input: Input<'_>,
-        items: usize,
-        to: &Buffer,
-        flags: Option<(&Buffer, u32)>,
-    ) -> Result<()> {
-        let shape = length.shape;
-        let (points, stride) = (length.first(), shape.columns / length.first());
-        let factors = self.table(Kind::There { points, stride })?;
-        let roots = self.table(Kind::Roots(shape.rows))?;
-        let digits = length.digits(input.numbers.length.max(input.addends.length));
-        let half = shape.rows == 1 && 2 * digits <= shape.columns && input.addends.length == 0;
-        let kernels = match (half, shape.rows) {
-            (true, _) => &self.kernels.cut_half,
-            (false, 1) => &self.kernels.cut[0],
-            _ => &self.kernels.cut[1],
-        };
-        let kernel = &kernels[points.ilog2() as usize - 1];
-        let call = CutCall {
-            numbers: input.numbers,
-            addends: input.addends,
-            points: to.address(),
-            factors: factors.address(),
-            roots: roots.address(),
-            stride: word(stride)?,
-            log_stride: stride.ilog2(),
-            columns: word(shape.columns)?,
-            rows: word(shape.rows)?,
-            digit_bits: length.digit_bits,
-            digits: word(digits)?,
-            offset: input.offset,
-            count: word(items * shape.rows * stride)?,
-            flags: flags.map_or(0, |(buffer, _)| buffer.address()),
-            flag_count: flags.map_or(0, |(_, count)| count),
-        };
-        assert!(call.flag_count <= call.count, "a flag a thread is cleared");
-        let mut used = input.buffers.to_vec();
-        used.extend([to, &factors, &roots]);
-        used.extend(flags.map(|(buffer, _)| buffer));
-        // SAFETY: the kernel takes this structure, reads `items` numbers, and writes their points and the
-        // flags.
-        unsafe { stream.launch(kernel, threads(call.count), &call, &used)? };
-        for stride in length.strides() {
-            let factors = self.table(Kind::There { points: 16, stride })?;
-            self.pass(stream, &self.kernels.columns, length, items, to, (16, stride), &factors)?;
-        }
-        Ok(())
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn pass(
-        &self,
-        stream: &Stream,
-        kernel: &Kernel,
-        length: &Length,
-        items: usize,
-        points: &Buffer,
-        (radix, stride): (usize, usize),
-        factors: &Buffer,
-    ) -> Result<()> {
-        let call = ColumnsCall {
-            points: points.address(),
-            factors: factors.address(),
-            stride: word(stride)?,
-            log_stride: stride.ilog2(),
-            count: word(items * length.shape.points() / radix)?,
-        };
-        // SAFETY: the kernel takes this structure, and transforms the points of `items` items in place.
-        unsafe { stream.launch(kernel, threads(call.count), &call, &[points, factors]) }
-    }
-
-    fn rows(
-        &self,
-        stream: &Stream,
-        length: &Length,
-        items: usize,
-        task: RowTask,
-        a: &Buffer,
-        b: Option<Kept<'_>>,
-    ) -> Result<()> {
-        let row = length.row();
-        let table = |stride, back| {
-            self.table(match back {
-                false => Kind::There { points: 16, stride },
-                true => Kind::Back { points: 16, stride, divisor: 1 },
-            })
-        };
-        let tables = [table(16, false)?, table(256, false)?, table(16, true)?, table(256, true)?];
-        let addresses = tables.each_ref().map(|table| table.address());
-        let rows_of = |items: usize| word(items * length.shape.points() / row);
-        let call = RowsCall {
-            a: a.address(),
-            b: b.map_or(0, |b| b.buffer.address() + b.start as u64),
-            there: [addresses[0], addresses[1]],
-            back: [addresses[2], addresses[3]],
-            b_rows: rows_of(b.map_or(items, |b| b.count))?,
-            count: rows_of(items)?,
-        };
-        let mut used: Vec<&Buffer> = tables.iter().map(|table| &**table).collect();
-        used.push(a);
-        used.extend(b.map(|b| b.buffer));
-        let per_block = word(4096 / row)?;
-        let shape = Shape {
-            grid: call.count.div_ceil(per_block),
-            block: BLOCK,
-            shared_bytes: rows_shared_bytes(task, self.device.limits()),
-        };
-        let kernel = &self.kernels.rows(length.has_long_rows())?[task as usize];
-        // SAFETY: the kernel takes this structure, reads the points of b, as many rows as it has, and
-        // transforms those of a in place.
-        unsafe { stream.launch(kernel, shape, &call, &used) }
+        self.tables.get(&kind, || kind.upload(&self.device))
     }
 
     /// The transforms of `items` numbers into a buffer, for products with others.
@@ -325,8 +224,9 @@ impl Transforms {
         items: usize,
         kept: &Buffer,
     ) -> Result<()> {
-        self.columns_there(stream, length, input, items, kept, None)?;
-        self.rows(stream, length, items, RowTask::Keep, kept, None)
+        let passes = Passes { transforms: self, stream, length, items };
+        passes.columns_there(input, kept, None)?;
+        passes.rows(RowTask::Keep, kept, None)
     }
 
     /// The products of a work.
@@ -337,21 +237,19 @@ impl Transforms {
         b: Factor<'_>,
         output: Output<'_>,
     ) -> Result<()> {
-        let Work { stream, length, workspace, items, .. } = *work;
-        let Workspace { points, others, .. } = workspace;
+        let Work { length, workspace, items, .. } = *work;
+        let (passes, Workspace { points, others, .. }) = (work.passes(), workspace);
         let flags = Some(workspace.flags(output.words, length.digit_bits, items)?);
-        self.columns_there(stream, length, a, items, points, flags)?;
+        passes.columns_there(a, points, flags)?;
         match b {
-            Factor::Itself => self.rows(stream, length, items, RowTask::Square, points, None)?,
-            Factor::Kept(kept) => {
-                self.rows(stream, length, items, RowTask::MultiplyKept, points, Some(kept))?;
-            }
+            Factor::Itself => passes.rows(RowTask::Square, points, None)?,
+            Factor::Kept(kept) => passes.rows(RowTask::MultiplyKept, points, Some(kept))?,
             Factor::Numbers(numbers) => {
                 let other = others.as_ref().expect("both factors have points");
                 let count = if numbers.stride == 0 { 1 } else { items };
                 let input = Input::plain(numbers, a.buffers);
-                self.columns_there(stream, length, input, count, other, None)?;
-                self.rows(stream, length, items, RowTask::Multiply, points, Some(Kept::all(other, count)))?;
+                Passes { items: count, ..work.passes() }.columns_there(input, other, None)?;
+                passes.rows(RowTask::Multiply, points, Some(Kept::all(other, count)))?;
             }
         }
         self.columns_back(work, output)
@@ -359,18 +257,18 @@ impl Transforms {
 
     /// Turns rows that were transformed back into numbers.
     fn columns_back(&self, work: &Work<'_>, output: Output<'_>) -> Result<()> {
-        let Work { stream, length, workspace, items, .. } = *work;
-        let points = &workspace.points;
+        let Work { length, workspace, .. } = *work;
+        let (passes, points) = (work.passes(), &workspace.points);
         for stride in length.strides().rev() {
             let factors = self.table(Kind::Back { points: 16, stride, divisor: 1 })?;
-            self.pass(stream, &self.kernels.columns_back, length, items, points, (16, stride), &factors)?;
+            passes.pass(&self.kernels.columns_back, points, (16, stride), &factors)?;
         }
         let (first, stride) = (length.first(), length.shape.columns / length.first());
         let divisor = length.shape.points();
         let factors = self.table(Kind::Back { points: first, stride, divisor })?;
         let last = &self.kernels.last[first.ilog2() as usize - 1];
-        self.pass(stream, last, length, items, points, (first, stride), &factors)?;
-        self.join(stream, length, items, points)?;
+        passes.pass(last, points, (first, stride), &factors)?;
+        passes.join(points)?;
         self.carry(work, (length.digit_bits, length.shape.points()), output)
     }
 
@@ -398,26 +296,6 @@ impl Transforms {
         unsafe { stream.launch(&kernel, shape, &call, &[points, output.buffer, &workspace.flags]) }
     }
 
-    /// Turns several rows into coefficients in order, in place.
-    fn join(&self, stream: &Stream, length: &Length, items: usize, points: &Buffer) -> Result<()> {
-        let kernel = match length.shape.rows {
-            1 => return Ok(()),
-            3 => &self.kernels.join[0],
-            _ => &self.kernels.join[1],
-        };
-        let roots = self.table(Kind::InverseRoots(length.shape.rows))?;
-        let columns = length.shape.columns;
-        let call = JoinCall {
-            points: points.address(),
-            roots: roots.address(),
-            columns: word(columns)?,
-            log_columns: columns.ilog2(),
-            count: word(items * columns)?,
-        };
-        // SAFETY: the kernel takes this structure, and changes the points of `items` items in place.
-        unsafe { stream.launch(kernel, threads(call.count), &call, &[points, &roots]) }
-    }
-
     fn remainder(&self, stream: &Stream, items: usize, call: &RemainderCall, used: &[&Buffer]) -> Result<()> {
         let chunks = (call.length + 2).div_ceil(REMAINDER_CHUNK);
         let block = chunks.next_multiple_of(32).min(BLOCK);
@@ -442,6 +320,129 @@ impl Transforms {
         // SAFETY: the kernel takes this structure, reads the exponents and tables of as many items as it has
         // threads for, and writes a row for each.
         unsafe { stream.launch(kernel, threads(call.count), call, used) }
+    }
+}
+
+impl Passes<'_> {
+    /// Cuts numbers into digits and transforms them, but for the rows; clears flags as well, if there are
+    /// any.
+    fn columns_there(&self, input: Input<'_>, to: &Buffer, flags: Option<(&Buffer, u32)>) -> Result<()> {
+        let Self { transforms, stream, length, items } = *self;
+        let shape = length.shape;
+        let (points, stride) = (length.first(), shape.columns / length.first());
+        let factors = transforms.table(Kind::There { points, stride })?;
+        let roots = transforms.table(Kind::Roots(shape.rows))?;
+        let digits = length.digits(input.numbers.length.max(input.addends.length));
+        let half = shape.rows == 1 && 2 * digits <= shape.columns && input.addends.length == 0;
+        let kernels = match (half, shape.rows) {
+            (true, _) => &transforms.kernels.cut_half,
+            (false, 1) => &transforms.kernels.cut[0],
+            _ => &transforms.kernels.cut[1],
+        };
+        let kernel = &kernels[points.ilog2() as usize - 1];
+        let call = CutCall {
+            numbers: input.numbers,
+            addends: input.addends,
+            points: to.address(),
+            factors: factors.address(),
+            roots: roots.address(),
+            stride: word(stride)?,
+            log_stride: stride.ilog2(),
+            columns: word(shape.columns)?,
+            rows: word(shape.rows)?,
+            digit_bits: length.digit_bits,
+            digits: word(digits)?,
+            offset: input.offset,
+            count: word(items * shape.rows * stride)?,
+            flags: flags.map_or(0, |(buffer, _)| buffer.address()),
+            flag_count: flags.map_or(0, |(_, count)| count),
+        };
+        assert!(call.flag_count <= call.count, "a flag a thread is cleared");
+        let mut used = input.buffers.to_vec();
+        used.extend([to, &factors, &roots]);
+        used.extend(flags.map(|(buffer, _)| buffer));
+        // SAFETY: the kernel takes this structure, reads `items` numbers, and writes their points and the
+        // flags.
+        unsafe { stream.launch(kernel, threads(call.count), &call, &used)? };
+        for stride in length.strides() {
+            let factors = transforms.table(Kind::There { points: 16, stride })?;
+            self.pass(&transforms.kernels.columns, to, (16, stride), &factors)?;
+        }
+        Ok(())
+    }
+
+    fn pass(
+        &self,
+        kernel: &Kernel,
+        points: &Buffer,
+        (radix, stride): (usize, usize),
+        factors: &Buffer,
+    ) -> Result<()> {
+        let call = ColumnsCall {
+            points: points.address(),
+            factors: factors.address(),
+            stride: word(stride)?,
+            log_stride: stride.ilog2(),
+            count: word(self.items * self.length.shape.points() / radix)?,
+        };
+        // SAFETY: the kernel takes this structure, and transforms the points of `items` items in place.
+        unsafe { self.stream.launch(kernel, threads(call.count), &call, &[points, factors]) }
+    }
+
+    fn rows(&self, task: RowTask, a: &Buffer, b: Option<Kept<'_>>) -> Result<()> {
+        let Self { transforms, stream, length, items } = *self;
+        let row = length.row();
+        let table = |stride, back| {
+            transforms.table(match back {
+                false => Kind::There { points: 16, stride },
+                true => Kind::Back { points: 16, stride, divisor: 1 },
+            })
+        };
+        let tables = [table(16, false)?, table(256, false)?, table(16, true)?, table(256, true)?];
+        let addresses = tables.each_ref().map(|table| table.address());
+        let rows_of = |items: usize| word(items * length.shape.points() / row);
+        let call = RowsCall {
+            a: a.address(),
+            b: b.map_or(0, |b| b.buffer.address() + b.start as u64),
+            there: [addresses[0], addresses[1]],
+            back: [addresses[2], addresses[3]],
+            b_rows: rows_of(b.map_or(items, |b| b.count))?,
+            count: rows_of(items)?,
+        };
+        let mut used: Vec<&Buffer> = tables.iter().map(|table| &**table).collect();
+        used.push(a);
+        used.extend(b.map(|b| b.buffer));
+        let per_block = word(4096 / row)?;
+        let shape = Shape {
+            grid: call.count.div_ceil(per_block),
+            block: BLOCK,
+            shared_bytes: rows_shared_bytes(task, transforms.device.limits()),
+        };
+        let kernel = &transforms.kernels.rows(length.has_long_rows())?[task as usize];
+        // SAFETY: the kernel takes this structure, reads the points of b, as many rows as it has, and
+        // transforms those of a in place.
+        unsafe { stream.launch(kernel, shape, &call, &used) }
+    }
+
+    /// Turns several rows into coefficients in order, in place.
+    fn join(&self, points: &Buffer) -> Result<()> {
+        let Self { transforms, stream, length, items } = *self;
+        let kernel = match length.shape.rows {
+            1 => return Ok(()),
+            3 => &transforms.kernels.join[0],
+            _ => &transforms.kernels.join[1],
+        };
+        let roots = transforms.table(Kind::InverseRoots(length.shape.rows))?;
+        let columns = length.shape.columns;
+        let call = JoinCall {
+            points: points.address(),
+            roots: roots.address(),
+            columns: word(columns)?,
+            log_columns: columns.ilog2(),
+            count: word(items * columns)?,
+        };
+        // SAFETY: the kernel takes this structure, and changes the points of `items` items in place.
+        unsafe { stream.launch(kernel, threads(call.count), &call, &[points, &roots]) }
     }
 }
 

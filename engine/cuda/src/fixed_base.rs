@@ -2,19 +2,17 @@
 //! pipeline.
 
 use crate::backend::Cuda;
-use crate::call::word;
-use crate::checks::check_rows;
+use crate::call::{Numbers, word};
 use crate::device::{Contents, Stream};
-use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::family::rns::fixed::{FixedTable, FixedWork};
-use crate::family::rns::kernels::Rows;
 use crate::loaded::LoadedDevice;
-use crate::modular::{JobExchange, Operands};
-use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Place, Stages};
+use crate::modular::operands;
+use crate::operands::{Destination, Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Stages};
 use crate::staging::{Answers, words};
 use crate::task::Task;
-use modmill_core::{Batch, Family, FixedPowers, Items, Job, Moduli, Modulus, Op, Operand, Watch};
+use modmill_core::{Batch, Family, FixedPowers, Job, Moduli, Modulus, Op, Operand, Watch};
 
 /// The window of tables that are made for GPUs: 64 entries for every 6 bits of an exponent. With one bit
 /// more, shared memory holds half as many rows of entries; with one less, there is a fifth more products.
@@ -51,8 +49,7 @@ impl FixedBase {
 impl Cuda {
     /// Estimated seconds for `count` powers of one base, without the time to make its table; `None` if there
     /// are no kernels for moduli of `bits` bits.
-    #[must_use]
-    pub fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
+    pub(crate) fn fixed_base_seconds(&self, bits: usize, exponent_bits: usize, count: usize) -> Option<f64> {
         let choices = self.choices(Op::Pow, bits, self.items_per_device(count), exponent_bits);
         let power = choices.into_iter().find(|choice| choice.variant.family == Family::Rns)?;
         // A power by windows of four bits has five products for every four bits of its exponent, and those of
@@ -92,26 +89,15 @@ impl Cuda {
         answers: Answers<'_>,
     ) -> Result<f64> {
         let job = self.fixed_job(base, powers.exponents, powers.watch)?;
-        let (count, stride) = (job.items.len(), base.modulus.value().len());
-        if count == 0 {
+        if job.items.is_empty() {
             return Ok(0.0);
         }
-        match answers {
-            Answers::Host(answers) => {
-                check_rows(answers, base.modulus.bits(), count)?;
-                let share = self.items_per_device(count);
-                let shares = job.items.chunks(share).zip(answers.chunks_mut((share * stride).max(1)));
-                self.share_out(shares.zip(&base.tables), |loaded, ((items, answers), table)| {
-                    self.run_fixed(loaded, table, &job.part(items), Answers::Host(answers))
-                })
-            }
-            Answers::Device(rows) => {
-                let mut places = self.loaded().iter().zip(&base.tables);
-                let (loaded, table) =
-                    places.find(|(loaded, _)| loaded.device.is(&rows.device)).ok_or(Error::NoDevice)?;
-                self.run_fixed(loaded, table, &job, Answers::Device(rows))
-            }
-        }
+        let home = self.home(&[], None, answers.destination())?;
+        self.share_items(job.items, home, answers, |loaded, items, answers| {
+            let table =
+                base.tables.iter().find(|table| table.is_on(&loaded.device)).ok_or(Error::NoDevice)?;
+            self.run_fixed(loaded, table, &job.part(items), answers)
+        })
     }
 
     /// The job of all exponents, which are on the host.
@@ -147,18 +133,13 @@ impl Cuda {
         let count = job.items.len();
         let size = table.wave().min(count);
         let sizes = ChunkSizes { size, edge: size, multiple: 1 };
-        let operands = Operands::new(TASK, job)?;
-        let (limbs, destination) = (job.bits.div_ceil(64), answers.destination());
-        let mut exchange = JobExchange {
-            operands,
-            items: job.items,
-            answers: answers.on_host(count, limbs),
-            refused: Vec::new(),
-            has_flags: false,
-        };
+        let operands = operands(TASK, job)?;
+        let destination = Destination { rows: answers.destination(), limbs: job.bits.div_ceil(64) };
+        let answers = answers.on_host(count, destination.limbs);
+        let mut exchange = OperandExchange::new(operands, answers, Flags::None);
         let make = |rows| {
             let work = table.work(&loaded.device, rows)?;
-            Ok(FixedStages { backend: self, table, work, operands, items: job.items, limbs, destination })
+            Ok(FixedStages { backend: self, table, work, operands, destination })
         };
         let lane = Lane { watch: job.watch, ..self.lane(loaded, Contents::Secret) };
         pipeline::run(lane, count, sizes, make, &mut exchange)
@@ -174,26 +155,22 @@ struct FixedStages<'a> {
     backend: &'a Cuda,
     table: &'a FixedTable,
     work: FixedWork,
-    operands: Operands<'a>,
-    items: Items<'a>,
-    /// Limbs of an answer.
-    limbs: usize,
-    /// Rows on the device for the answers, if they stay there.
-    destination: Option<&'a DeviceRows>,
+    operands: Operands<'a, 3>,
+    destination: Destination<'a>,
 }
 
 impl Stages for FixedStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let output_limbs = if self.destination.is_some() { 0 } else { self.limbs * rows };
-        Footprint { input_limbs: self.operands.limbs(rows), output_limbs, flag_words: 0 }
+        self.destination.footprint(&self.operands, rows)
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         self.backend.record(Family::Rns, "one base".to_owned(), Some(self.table.window));
-        let [_, exponents, modulus] = self.operands.numbers(self.items, chunk);
+        let [_, exponents, modulus] = self.operands.numbers(chunk);
         let count = word(chunk.rows)?;
-        let place = Place::of_answers(self.destination, chunk);
-        let results = Rows { address: place.address(), words: words(self.limbs) };
+        let place = self.destination.place(chunk);
+        let words = words(self.destination.limbs);
+        let results = Numbers { address: place.address(), stride: words, length: words };
         let mut used = self.operands.buffers(chunk);
         used.push(place.buffer);
         self.table.launch(compute, &self.work, exponents, modulus, count, results, &used)

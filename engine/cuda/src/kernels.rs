@@ -4,24 +4,21 @@ use crate::compiler::Program;
 use crate::device::{Device, Kernel, Module};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::Residues;
+use crate::memo::Memo;
 use crate::part::Part;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::Family;
-use modmill_core::sync::Mutex;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A variant on a device, with the parts that have been needed so far.
-#[derive(Clone)]
 pub(crate) struct Kernels {
     variant: Variant,
     device: Device,
-    modules: Arc<Mutex<HashMap<Part, Module>>>,
     /// The kernels of tasks that have been computed, by name, without and with constants of moduli.
-    tasks: Arc<Mutex<HashMap<(&'static str, bool), TaskKernels>>>,
+    tasks: Memo<(&'static str, bool), TaskKernels>,
     /// The conversions and the constants of the residue family.
-    residues: Arc<Mutex<Option<Arc<Residues>>>>,
+    residues: Memo<(), Arc<Residues>>,
 }
 
 /// The kernels for one task.
@@ -47,23 +44,12 @@ pub(crate) struct PreparationKernels {
 
 impl Kernels {
     pub(crate) fn new(device: &Device, variant: Variant) -> Self {
-        let (modules, tasks, residues) = (Arc::default(), Arc::default(), Arc::default());
-        Self { variant, device: device.clone(), modules, tasks, residues }
+        Self { variant, device: device.clone(), tasks: Memo::new(), residues: Memo::new() }
     }
 
     /// The kernels for a task. `is_prepared` asks for constants of moduli and remainders too.
     pub(crate) fn of(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
-        let key = (name_of(task), is_prepared);
-        let known = || self.tasks.lock();
-        let found = known().get(&key).cloned();
-        match found {
-            Some(kernels) => Ok(kernels),
-            None => {
-                let kernels = self.load(task, is_prepared)?;
-                known().insert(key, kernels.clone());
-                Ok(kernels)
-            }
-        }
+        self.tasks.get(&(name_of(task), is_prepared), || self.load(task, is_prepared))
     }
 
     fn load(&self, task: &Task, is_prepared: bool) -> Result<TaskKernels> {
@@ -88,25 +74,19 @@ impl Kernels {
             }
         };
         let residues = if is_residues { Some(self.residues(&next()?)?) } else { None };
-        let per_multiprocessor = kernel.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
-        let blocks = per_multiprocessor * self.device.limits().multiprocessors;
+        let blocks = kernel.blocks(variant.layout.block, variant.shared_bytes())?;
         Ok(TaskKernels { variant, kernel, blocks, preparation, residues })
     }
 
     /// The modules of some parts. Those that are new are compiled side by side.
     fn compiled(&self, parts: &[Part]) -> Result<Vec<Module>> {
-        let known = || self.modules.lock();
-        let new: Vec<Part> = parts.iter().copied().filter(|part| !known().contains_key(part)).collect();
         let program = |part: &Part| {
             let (variant, family) = (self.variant, self.variant.family);
             let none = || Error::NoKernel { name: format!("for {} by {family}", part.describe()) };
             let program = variant.program(*part).ok_or_else(none)?;
             Ok(if self.device.properties().emulated { variant.whole_program() } else { program })
         };
-        let programs = new.iter().map(program).collect::<Result<Vec<Program>>>()?;
-        let modules = self.device.compile_all(&programs)?;
-        known().extend(new.into_iter().zip(modules));
-        Ok(parts.iter().filter_map(|part| known().get(part).cloned()).collect())
+        self.device.compile_all(&parts.iter().map(program).collect::<Result<Vec<Program>>>()?)
     }
 
     /// The conversions and the constants of the residue family, without the kernels of a task.
@@ -117,11 +97,8 @@ impl Kernels {
     }
 
     fn residues(&self, conversions: &Module) -> Result<Arc<Residues>> {
-        let mut residues = self.residues.lock();
-        if let Some(residues) = &*residues {
-            return Ok(residues.clone());
-        }
-        Ok(residues.insert(Arc::new(Residues::load(&self.device, conversions, &self.variant)?)).clone())
+        let load = || Ok(Arc::new(Residues::load(&self.device, conversions, &self.variant)?));
+        self.residues.get(&(), load)
     }
 }
 

@@ -1,15 +1,14 @@
 //! Long numbers by transforms: plans, and the batches that they are for.
 
 use crate::backend::{Cuda, Run};
-use crate::checks::{check_in_order, check_items};
+use crate::checks::check_items;
 use crate::device::Contents;
 use crate::error::{Error, Result};
-use crate::fft::{Exponents, KnownModuli, Length, LongJob, LongTask, places_by_bits, secret_window};
-use crate::loaded::LoadedDevice;
+use crate::fft::{Exponents, Length, LongJob, LongModuli, LongTask, places_by_bits, secret_window};
 use crate::rates::integer_slowdown;
 use crate::staging::Answers;
 use crate::table::direct_window;
-use crate::task::{Reads, Task, best_shared_window_vartime};
+use crate::task::{Task, best_shared_window_vartime};
 use modmill_core::{
     Exponents as Requested, Family, Items, Job, Location, Op, Product, Request, TRANSFORM_MAX_BITS,
 };
@@ -89,22 +88,12 @@ impl Cuda {
     /// exponents.
     fn long_task(&self, request: &Request) -> Option<Task> {
         let bits = request.exponent_bits();
-        let power = |reads, window| Task::power(reads, bits, window).ok();
-        match (request.op, &request.exponents) {
-            (Op::Mul | Op::MulMod, _) => Some(Task::Multiply),
-            (Op::Square | Op::SquareMod, _) => Some(Task::Square),
-            (Op::Pow, _) => {
-                let reads = if self.settings.direct_tables { Reads::Direct } else { Reads::Whole };
-                power(reads, secret_window(bits))
-            }
-            (Op::PowVartime, Requested::Public(exponent)) => {
-                power(Reads::Vartime, best_shared_window_vartime(exponent))
-            }
-            (Op::PowVartime, Requested::None | Requested::Each { .. } | Requested::Shared { .. }) => {
-                power(Reads::Vartime, direct_window(bits))
-            }
-            _ => None,
-        }
+        let window = match (request.op, &request.exponents) {
+            (Op::Pow, _) => secret_window(bits),
+            (_, Requested::Public(exponent)) => best_shared_window_vartime(exponent),
+            _ => direct_window(bits),
+        };
+        self.task(request, window)
     }
 
     fn long_seconds(&self, request: &Request, length: &Length, task: Task) -> f64 {
@@ -185,7 +174,7 @@ impl Cuda {
     fn run_group_long(&self, job: &Job<'_>, choice: &LongChoice, answers: Answers<'_>) -> Result<f64> {
         let none = || Error::NoKernel { name: "for moduli without a way to find reciprocals".to_owned() };
         let reciprocals = self.reciprocals.as_deref().ok_or_else(none)?;
-        let moduli = self.install(|| KnownModuli::of(job, reciprocals))?;
+        let moduli = self.install(|| LongModuli::of(job, reciprocals))?;
         let task = match choice.task {
             Task::Power { reads, exponent_bits, window } => {
                 LongTask::Power(Exponents { operand: job.b, bits: exponent_bits as usize, window, reads })
@@ -196,7 +185,7 @@ impl Cuda {
                 return Err(Error::NoKernel { name: "for chains of products by fft".to_owned() });
             }
         };
-        self.run_long(&LongJob::new(job.a, task).modulo(moduli.view()), job.items, choice, answers)
+        self.run_long(&LongJob::new(job.a, task).modulo(&moduli), job.items, choice, answers)
     }
 
     fn run_long(
@@ -211,24 +200,13 @@ impl Cuda {
             return Ok(0.0);
         }
         let (_, window) = choice.task.exponent();
-        let run = |loaded: &LoadedDevice, items: Items<'_>, answers: Answers<'_>| {
+        let home = self.home(&job.operands(), None, answers.destination())?;
+        self.share_items(items, home, answers, |loaded, items, answers| {
             let lane = self.lane(loaded, Contents::Secret);
             let (transforms, shape) = (loaded.transforms(&choice.length)?, (choice.length, choice.chunk));
             self.record(Family::Fft, choice.to_string(), choice.task.is_power().then_some(window));
             job.run(lane, &transforms, items, answers, shape)
-        };
-        let home = self.home(&job.operands(), None, answers.destination())?;
-        let answers = match (home, answers) {
-            (None, Answers::Host(answers)) => answers,
-            (home, answers) => {
-                check_in_order(items)?;
-                return run(home.ok_or(Error::NoDevice)?, items, answers);
-            }
-        };
-        let stride = answers.len() / items.len();
-        let share = self.items_per_device(items.len());
-        let shares = items.chunks(share).zip(answers.chunks_mut(share * stride));
-        self.share_out(shares, |loaded, (items, out)| run(loaded, items, Answers::Host(out)))
+        })
     }
 }
 

@@ -4,24 +4,21 @@
 
 use crate::backend::{Cuda, Run};
 use crate::call::{Call, Numbers, word};
-use crate::checks::{check_in_order, check_operands, check_variant};
+use crate::checks::{check_operands, check_variant};
 use crate::constants::Constants;
-use crate::device::{Buffer, Device, HostBuffer, Shape, Stream};
-use crate::device_rows::DeviceRows;
+use crate::device::{Buffer, Device, Shape, Stream};
 use crate::error::{Error, Result};
 use crate::family::rns::kernels::{JobConstants, Request, ResidueWork};
 use crate::kept_constants::KeptConstants;
 use crate::kernels::TaskKernels;
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{
-    self, Chunk, ChunkSizes, Exchange, Footprint, IN_FLIGHT, Incoming, Lane, Outgoing, Place, Stages,
-};
-use crate::staging::{AnswerRows, Answers, Source, all_pinned, gather_all, words};
+use crate::operands::{Destination, Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, IN_FLIGHT, Lane, Stages};
+use crate::staging::{Answers, Source, words};
 use crate::task::Task;
 use crate::variant::Variant;
-use modmill_core::{Family, Items, Job, Moduli, Operand};
+use modmill_core::{Family, Job, Moduli, Operand};
 use std::cell::Cell;
-use std::ops::Range;
 
 /// Bytes of the operands of a chunk: enough to copy at full speed, few enough to start soon.
 const CHUNK_BYTES: usize = 8 << 20;
@@ -37,89 +34,59 @@ pub(crate) fn chunk_items(bits: usize) -> usize {
     CHUNK_BYTES.div_ceil(bits / 8 + 1)
 }
 
-/// Items of a chunk of a job.
-fn chunk_of(job: &Job<'_>) -> usize {
-    chunk_items(job.a.bits() + job.b.bits() + job.moduli.bits())
+/// A task by the kernels of a variant, in chunks of about `chunk` items.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KernelPlan {
+    pub(crate) variant: Variant,
+    pub(crate) task: Task,
+    pub(crate) chunk: usize,
 }
 
 impl Cuda {
     /// Montgomery products one after the other, `a b^repeat / R^(repeat + 1) mod N` for `R = 2^radix_bits`:
     /// the speed of the arithmetic when nothing is copied.
     pub fn multiply_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
-        self.run_kernels(variant, Task::MultiplyChain { repeat }, chunk_of(job), job)
+        self.run_chain(variant, Task::MultiplyChain { repeat }, job)
     }
 
     /// Montgomery squares one after the other: `a^(2^repeat) / R^(2^repeat) mod N`.
     pub fn square_chain(&self, variant: Variant, job: &Job<'_>, repeat: u32) -> Result<Run> {
-        self.run_kernels(variant, Task::SquareChain { repeat }, chunk_of(job), job)
+        self.run_chain(variant, Task::SquareChain { repeat }, job)
     }
 
-    /// Shares a job out among the devices, which compute it by one variant in chunks of about `chunk` items.
-    pub(crate) fn run_kernels(
-        &self,
-        variant: Variant,
-        task: Task,
-        chunk: usize,
-        job: &Job<'_>,
-    ) -> Result<Run> {
+    fn run_chain(&self, variant: Variant, task: Task, job: &Job<'_>) -> Result<Run> {
+        let chunk = chunk_items(job.a.bits() + job.b.bits() + job.moduli.bits());
+        let plan = KernelPlan { variant, task, chunk };
         Run::new(job.moduli.bits(), job.items.len(), |answers| {
-            self.run_kernels_into(variant, task, chunk, job, Answers::Host(answers))
+            self.run_kernels(plan, job, Answers::Host(answers))
         })
     }
 
-    /// Shares a job out as `run_kernels` does, with answers in rows of the caller's, as wide as the moduli,
-    /// or on a device; returns the kernels' seconds. Where numbers are on a device, that device computes the
-    /// whole job.
-    pub(crate) fn run_kernels_into(
-        &self,
-        variant: Variant,
-        task: Task,
-        chunk: usize,
-        job: &Job<'_>,
-        answers: Answers<'_>,
-    ) -> Result<f64> {
+    /// Computes a job, with answers in rows as wide as the moduli or on a device; returns the kernels'
+    /// seconds. Where numbers are on a device, that device computes the whole job.
+    pub(crate) fn run_kernels(&self, plan: KernelPlan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
         check_operands(job)?;
         if job.items.is_empty() {
             return Ok(0.0);
         }
-        check_variant(variant, job)?;
+        check_variant(plan.variant, job)?;
         let home = self.home(&[job.a, job.b], Some(job.moduli), answers.destination())?;
-        let answers = match (home, answers) {
-            (None, Answers::Host(answers)) => answers,
-            (home, answers) => {
-                let home = home.ok_or(Error::NoDevice)?;
-                return self.run_at_home(home, variant, task, chunk, job, answers);
-            }
-        };
-        let stride = answers.len() / job.items.len();
-        let share = self.items_per_device(job.items.len());
-        let shares = job.items.chunks(share).zip(answers.chunks_mut(share * stride));
-        self.share_out(shares, |loaded, (items, out)| {
+        self.share_items(job.items, home, answers, |loaded, items, mut answers| {
             let part = job.part(items);
-            let (seconds, refused) = self.run_on(loaded, variant, task, chunk, &part, Answers::Host(out))?;
-            Ok(seconds + self.run_refused(loaded, variant, task, &part, &refused, out)?)
+            let (seconds, refused) = self.run_on(loaded, plan, &part, answers.reborrow())?;
+            if refused.is_empty() {
+                return Ok(seconds);
+            }
+            let plan = KernelPlan { variant: rows_instead_of(plan.variant, job.bits, loaded)?, ..plan };
+            let more = match answers {
+                Answers::Host(answers) if home.is_none() => {
+                    self.run_refused(loaded, plan, &part, &refused, answers)?
+                }
+                // Numbers on a device are read in their order, so that all items are computed again.
+                answers => self.run_on(loaded, plan, &part, answers)?.0,
+            };
+            Ok(seconds + more)
         })
-    }
-
-    /// Computes a job on the device that holds some of its numbers. If kernels refuse items, all items are
-    /// computed again by rows: numbers on a device are read in their order.
-    fn run_at_home(
-        &self,
-        home: &LoadedDevice,
-        variant: Variant,
-        task: Task,
-        chunk: usize,
-        job: &Job<'_>,
-        mut answers: Answers<'_>,
-    ) -> Result<f64> {
-        check_in_order(job.items)?;
-        let (seconds, refused) = self.run_on(home, variant, task, chunk, job, answers.reborrow())?;
-        if refused.is_empty() {
-            return Ok(seconds);
-        }
-        let rows = rows_instead_of(variant, job.bits, home)?;
-        let (more, _) = self.run_on(home, rows, task, chunk, job, answers)?;
-        Ok(seconds + more)
     }
 
     /// Computes a job on one device; returns the kernels' seconds, and the places of the items that the
@@ -127,12 +94,11 @@ impl Cuda {
     fn run_on(
         &self,
         loaded: &LoadedDevice,
-        variant: Variant,
-        task: Task,
-        chunk: usize,
+        plan: KernelPlan,
         job: &Job<'_>,
         answers: Answers<'_>,
     ) -> Result<(f64, Vec<usize>)> {
+        let KernelPlan { variant, task, chunk } = plan;
         let kernels = loaded.kernels(variant)?.of(&task, is_prepared(variant, task, job))?;
         let (count, wave) = (job.items.len(), kernels.wave());
         // Whole waves keep all of the device busy.
@@ -140,7 +106,7 @@ impl Cuda {
         let size = (wave * waves.clamp(1, MAX_WAVES)).min(count);
         // Powers take longer than copies. Others wait for the first copy and the last one, which are short.
         let edge = if task.is_power() { wave } else { size.div_ceil(4) };
-        let operands = Operands::new(task, job)?;
+        let operands = operands(task, job)?;
         // Nothing is copied for numbers that stay, and only residues need memory for every item.
         let is_all_there = operands.limbs(2) == operands.limbs(1) && answers.destination().is_some();
         let (size, edge) = match is_all_there && kernels.residues.is_none() {
@@ -148,40 +114,33 @@ impl Cuda {
             false => (size, edge),
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
-        let destination = answers.destination();
+        let destination = Destination { rows: answers.destination(), limbs: job.bits.div_ceil(64) };
         let make = |rows| KernelStages::new(self, &loaded.device, &kernels, task, job, destination, rows);
-        let mut exchange = JobExchange {
-            operands,
-            items: job.items,
-            answers: answers.on_host(count, job.bits.div_ceil(64)),
-            refused: Vec::new(),
-            has_flags: kernels.residues.is_some(),
+        let flags = match (&kernels.residues, operands.sources[2].is_shared()) {
+            (None, _) => Flags::None,
+            (Some(_), true) => Flags::One,
+            (Some(_), false) => Flags::Each,
         };
+        let mut exchange = OperandExchange::new(operands, answers.on_host(count, destination.limbs), flags);
         let lane = Lane { watch: job.watch, ..self.lane(loaded, task.contents()) };
         let seconds = pipeline::run(lane, count, sizes, make, &mut exchange)?;
         Ok((seconds, exchange.refused))
     }
 
-    /// Computes the items at some places of a job by rows: the residue family refuses moduli that share a
-    /// factor with its radix.
+    /// Computes the items at some places of a job: the residue family refuses moduli that share a factor with
+    /// its radix.
     fn run_refused(
         &self,
         loaded: &LoadedDevice,
-        variant: Variant,
-        task: Task,
+        plan: KernelPlan,
         job: &Job<'_>,
         places: &[usize],
         answers: &mut [u64],
     ) -> Result<f64> {
-        if places.is_empty() {
-            return Ok(0.0);
-        }
         let items: Vec<usize> = places.iter().map(|&place| job.items.get(place)).collect();
-        let rows = rows_instead_of(variant, job.bits, loaded)?;
         let stride = answers.len() / job.items.len();
         let mut found = zeroize::Zeroizing::new(vec![0; items.len() * stride]);
-        let (seconds, _) =
-            self.run_on(loaded, rows, task, chunk_of(job), &job.part(&items), Answers::Host(&mut found))?;
+        let (seconds, _) = self.run_on(loaded, plan, &job.part(&items), Answers::Host(&mut found))?;
         for (row, &place) in found.chunks(stride).zip(places) {
             answers[place * stride..(place + 1) * stride].copy_from_slice(row);
         }
@@ -209,89 +168,15 @@ fn is_prepared(variant: Variant, task: Task, job: &Job<'_>) -> bool {
     variant.family != Family::Rns || are_long(variant, task, job).contains(&true)
 }
 
-/// The operands of a job as they are copied in, one after the other: `a`, `b` and the moduli.
-#[derive(Clone, Copy)]
-pub(crate) struct Operands<'a>([Source<'a>; 3]);
-
-impl<'a> Operands<'a> {
-    pub(crate) fn new(task: Task, job: &Job<'a>) -> Result<Self> {
-        let nothing = Operand::Shared { bits: 0, value: &[] };
-        let b = if matches!(task, Task::Square) { nothing } else { job.b };
-        let width = job.bits.div_ceil(64);
-        Ok(Self([
-            Source::operand(job.a)?,
-            Source { is_repeated: task.repeats_exponent(), ..Source::operand(b)? },
-            Source::moduli(job.moduli, width)?,
-        ]))
-    }
-
-    pub(crate) fn limbs(&self, rows: usize) -> usize {
-        self.0.iter().map(|source| source.limbs(rows)).sum()
-    }
-
-    /// The places of a chunk's operands on the device; `items` are those of the job.
-    pub(crate) fn numbers(&self, items: Items<'_>, chunk: &Chunk<'_>) -> [Numbers; 3] {
-        let mut start = 0;
-        self.0.map(|source| {
-            let numbers = source.numbers(chunk.inputs, start, items.get(chunk.first));
-            start += source.limbs(chunk.rows);
-            numbers
-        })
-    }
-
-    /// The buffers that the operands of a chunk are in.
-    pub(crate) fn buffers(&self, chunk: &Chunk<'a>) -> Vec<&'a Buffer> {
-        let resident = self.0.iter().filter_map(Source::rows).map(|rows| &rows.buffer);
-        resident.chain([chunk.inputs]).collect()
-    }
-
-    fn has_one_modulus(&self) -> bool {
-        self.0[2].is_shared()
-    }
-}
-
-/// The host's side: the items of a device, and the places of those that kernels refuse.
-pub(crate) struct JobExchange<'a> {
-    pub(crate) operands: Operands<'a>,
-    pub(crate) items: Items<'a>,
-    /// `None` if the answers stay on the device.
-    pub(crate) answers: Option<AnswerRows<'a>>,
-    pub(crate) has_flags: bool,
-    pub(crate) refused: Vec<usize>,
-}
-
-impl Exchange for JobExchange<'_> {
-    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        gather_all(&self.operands.0, self.items.part(items), input.limbs_mut());
-    }
-
-    fn scatter_and_gather(&mut self, done: Outgoing<'_>, next: Incoming<'_>) {
-        let (operands, all) = (self.operands, self.items);
-        rayon::join(
-            || self.scatter(done.items, done.output, done.flags),
-            || gather_all(&operands.0, all.part(next.items), next.input.limbs_mut()).len(),
-        );
-    }
-
-    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
-        all_pinned(&self.operands.0, self.items.part(items))
-    }
-
-    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
-        self.answers.as_mut()?.pinned(items)
-    }
-
-    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, flags: &[u32]) {
-        if let Some(answers) = &mut self.answers {
-            answers.take(items.clone(), output.limbs());
-        }
-        if self.has_flags {
-            // One modulus has one flag.
-            let is_one = self.operands.has_one_modulus();
-            let is_refused = |place: &usize| flags[if is_one { 0 } else { place - items.start }] != 0;
-            self.refused.extend(items.clone().filter(is_refused));
-        }
-    }
+/// The operands of a job as they are copied in: `a`, `b` and the moduli.
+pub(crate) fn operands<'a>(task: Task, job: &Job<'a>) -> Result<Operands<'a, 3>> {
+    let b = if matches!(task, Task::Square) { Source::NONE } else { Source::operand(job.b)? };
+    let sources = [
+        Source::operand(job.a)?,
+        Source { is_repeated: task.repeats_exponent(), ..b },
+        Source::moduli(job.moduli, job.bits.div_ceil(64))?,
+    ];
+    Ok(Operands { sources, items: job.items })
 }
 
 /// The device's side: kernels of a variant, and work buffers for chunks of some size.
@@ -299,14 +184,10 @@ struct KernelStages<'a> {
     backend: &'a Cuda,
     kernels: &'a TaskKernels,
     task: Task,
-    operands: Operands<'a>,
-    items: Items<'a>,
-    /// Rows on the device for the answers, if they stay there.
-    destination: Option<&'a DeviceRows>,
-    /// Limbs of an answer.
-    limbs: usize,
+    operands: Operands<'a, 3>,
+    destination: Destination<'a>,
     /// Constants of the moduli.
-    constants: Constants,
+    constants: Constants<'a>,
     /// Memory for numbers that are too long for the kernels, and are reduced first.
     reduced: [Option<Buffer>; 2],
     /// Tables of the threads.
@@ -329,14 +210,13 @@ impl<'a> KernelStages<'a> {
         kernels: &'a TaskKernels,
         task: Task,
         job: &Job<'a>,
-        destination: Option<&'a DeviceRows>,
+        destination: Destination<'a>,
         size: usize,
     ) -> Result<Self> {
-        let operands = Operands::new(task, job)?;
+        let operands = operands(task, job)?;
         let variant = &kernels.variant;
         let contents = task.contents();
-        let limbs = job.bits.div_ceil(64);
-        let is_shared = operands.has_one_modulus();
+        let moduli = &operands.sources[2];
         let row_bytes = 4 * variant.words as usize;
         let threads = kernels.grid(size) as usize * variant.layout.block as usize;
         let reduced = |is_long: bool| is_long.then(|| device.buffer(row_bytes * size, contents)).transpose();
@@ -348,7 +228,6 @@ impl<'a> KernelStages<'a> {
             }
             Moduli::Shared(_) | Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
         };
-        let moduli = &operands.0[2];
         let constants = match (job.moduli, moduli.rows()) {
             _ if kernels.preparation.is_none() => Constants::of_chunks(device, kernels, moduli, 1, contents)?,
             (Moduli::Shared(modulus), _) => {
@@ -362,15 +241,8 @@ impl<'a> KernelStages<'a> {
         };
         let residues = kernels.residues.as_ref().map(|residues| {
             Ok(ResidueStages {
-                work: residues.work(
-                    device,
-                    variant.words,
-                    size,
-                    is_shared,
-                    task,
-                    kernels.residue_threads(size),
-                )?,
-                constants: residues.job_constants(device, &task, limbs, merged)?,
+                work: residues.work(device, size, moduli.is_shared(), task, kernels.residue_threads(size))?,
+                constants: residues.job_constants(device, &task, destination.limbs, merged)?,
                 has_modulus: Default::default(),
             })
         });
@@ -379,9 +251,7 @@ impl<'a> KernelStages<'a> {
             kernels,
             task,
             operands,
-            items: job.items,
             destination,
-            limbs,
             constants,
             reduced: [reduced(is_first_long)?, reduced(is_second_long)?],
             scratch: device.buffer((task.entries() * variant.entry_bytes() * threads).max(16), contents)?,
@@ -392,41 +262,35 @@ impl<'a> KernelStages<'a> {
     /// The operands of a chunk once long ones are reduced.
     fn factors(&self, chunk: &Chunk<'_>) -> [Numbers; 2] {
         let words = self.kernels.variant.words;
-        let [a, b, _] = self.operands.numbers(self.items, chunk);
+        let [a, b, _] = self.operands.numbers(chunk);
         let factor = |numbers: Numbers, reduced: &Option<Buffer>| {
             reduced.as_ref().map_or(numbers, |buffer| Numbers::at(buffer, words, words))
         };
         let a = factor(a, &self.reduced[0]);
         [a, if matches!(self.task, Task::Square) { a } else { factor(b, &self.reduced[1]) }]
     }
-
-    /// The rows that the answers of a chunk go to.
-    fn results<'b>(&'b self, chunk: &Chunk<'b>) -> Place<'b> {
-        Place::of_answers(self.destination, chunk)
-    }
 }
 
 impl Stages for KernelStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let flag_words = match (&self.residues, self.operands.has_one_modulus()) {
+        let flag_words = match (&self.residues, self.operands.sources[2].is_shared()) {
             (None, _) => 0,
             (Some(stages), true) => stages.work.tile_items(),
             (Some(_), false) => rows,
         };
-        let output_limbs = if self.destination.is_some() { 0 } else { self.limbs * rows };
-        Footprint { input_limbs: self.operands.limbs(rows), output_limbs, flag_words }
+        Footprint { flag_words, ..self.destination.footprint(&self.operands, rows) }
     }
 
     /// Finds the constants of the moduli, and reduces numbers that are too long.
     fn prepare(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let [a, b, moduli] = self.operands.numbers(self.items, chunk);
+        let [a, b, moduli] = self.operands.numbers(chunk);
         let used = self.operands.buffers(chunk);
-        self.constants.prepare(compute, self.kernels, moduli, chunk.rows, &used)?;
-        let first = self.items.get(chunk.first);
+        self.constants.prepare(compute, moduli, chunk.rows, &used)?;
+        let first = self.operands.items.get(chunk.first);
         for (numbers, reduced) in [a, b].into_iter().zip(&self.reduced) {
             let Some(reduced) = reduced else { continue };
             let items = first..first + chunk.rows;
-            self.constants.reduce(compute, self.kernels, numbers, items, reduced, &used)?;
+            self.constants.reduce(compute, numbers, items, reduced, &used)?;
         }
         Ok(())
     }
@@ -439,34 +303,25 @@ impl Stages for KernelStages<'_> {
         let count = word(chunk.rows)?;
         let [a, b] = self.factors(chunk);
         let kernel = &kernels.kernel;
-        let result_words = words(self.limbs);
-        let results = self.results(chunk);
+        let result_words = words(self.destination.limbs);
+        let results = self.destination.place(chunk);
         let mut used = self.operands.buffers(chunk);
         used.extend([self.constants.buffer(), &self.scratch, results.buffer]);
         used.extend(self.reduced.iter().flatten());
         if let (Some(residues), Some(stages)) = (&kernels.residues, &self.residues) {
-            let [_, _, moduli] = self.operands.numbers(self.items, chunk);
-            let is_set_up = stages.has_modulus[chunk.slot].replace(self.operands.has_one_modulus());
-            let request = Request {
-                task: *task,
-                a,
-                b,
-                moduli,
-                limbs: moduli.length / 2,
-                count,
-                results,
-                result_words,
-                flags: chunk.flags,
-                is_set_up,
-                inputs: &used,
-            };
+            let [_, _, moduli] = self.operands.numbers(chunk);
+            let is_set_up = stages.has_modulus[chunk.slot].replace(self.operands.sources[2].is_shared());
+            let results = Numbers { address: results.address(), stride: result_words, length: result_words };
+            let flags = chunk.flags;
+            let request = Request { task: *task, a, b, moduli, count, results, flags, is_set_up };
             let blocks = kernels.residue_shape(chunk.rows);
-            return residues.launch(compute, &stages.work, &stages.constants, &request, kernel, blocks);
+            let flow = residues.on(compute, &stages.constants, &used);
+            return flow.run(&stages.work, &request, kernel, blocks);
         }
         let mut call = Call {
             a,
             b,
-            constants: self.constants.numbers(self.items.get(chunk.first)),
+            constants: self.constants.numbers(self.operands.items.get(chunk.first)),
             results: results.address(),
             result_stride: result_words,
             result_length: result_words,

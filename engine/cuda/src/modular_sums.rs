@@ -2,12 +2,12 @@
 
 use crate::backend::Cuda;
 use crate::call::word;
-use crate::device::{Buffer, Contents, Device, Stream};
+use crate::device::{Buffer, Device, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::fft::{Lists, Output, SumsModulo};
-use crate::loaded::LoadedDevice;
 use crate::staging::Source;
+use crate::transformed::Transformed;
 use modmill_core::sync::Mutex;
 use modmill_core::{Operand, Resident, ResidentView, Sums};
 use std::sync::Arc;
@@ -21,49 +21,13 @@ pub struct ModularSums {
 }
 
 /// Factors of sums of products, transformed, in the memory of a device.
-pub struct SumFactors {
-    transforms: Buffer,
-    device: Device,
-    count: usize,
-    /// Bytes from one transform to the next.
-    stride: usize,
-}
+pub type SumFactors = Transformed;
 
 impl ModularSums {
     /// Whether numbers are in the memory of the same device.
     #[must_use]
     pub fn is_with(&self, view: ResidentView<'_>) -> bool {
         DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&self.device))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, SumsModulo> {
-        self.sums.lock()
-    }
-}
-
-impl SumFactors {
-    /// The number of factors.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there are no factors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Bytes of the device's memory.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.transforms.bytes()
-    }
-}
-
-impl Drop for SumFactors {
-    fn drop(&mut self) {
-        self.device.remove_resident(self.transforms.bytes());
     }
 }
 
@@ -73,8 +37,7 @@ impl Cuda {
     pub fn modular_sums(&self, modulus: &[u64], most: usize) -> Result<ModularSums> {
         let none = || Error::NoKernel { name: "for moduli without a way to find reciprocals".to_owned() };
         let reciprocals = self.reciprocals.as_deref().ok_or_else(none)?;
-        let emptiest = self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes());
-        let loaded = emptiest.ok_or(Error::NoDevice)?;
+        let loaded = self.emptiest()?;
         let sums =
             SumsModulo::new(&loaded.device, |length| loaded.transforms(length), reciprocals, modulus, most)?;
         let bits = modmill_core::limbs::bit_length(modulus);
@@ -87,32 +50,8 @@ impl Cuda {
         if numbers.bits() > modular.bits {
             return Err(Error::TooLong { what: "a factor", bits: numbers.bits(), limit: modular.bits });
         }
-        let loaded = self.loaded_of(&modular.device)?;
-        let count = numbers.len().unwrap_or(1);
-        let sums = modular.lock();
-        let (stride, most) = (sums.bytes()?, sums.most_factors()?);
-        if count > most {
-            let reason = format!("at most {most} factors of this length are transformed together");
-            return Err(Error::Item { item: most, reason });
-        }
-        let bytes = stride.checked_mul(count.max(1)).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
-        let uploaded = self.near(loaded, numbers)?;
-        let source = Source::operand(uploaded.as_ref().map_or(numbers, Operand::from))?;
-        let transforms = modular.device.buffer(bytes, Contents::Secret)?;
-        modular.device.add_resident(bytes);
-        let factors = SumFactors { transforms, device: modular.device.clone(), count, stride };
-        if count > 0 && numbers.bits() > 0 {
-            let rows = source.rows().ok_or(Error::NoDevice)?;
-            let stream = modular.device.stream()?;
-            let words = source.numbers(&rows.buffer, 0, 0);
-            sums.transform(&stream, words, &rows.buffer, count, &factors.transforms)?;
-            stream.synchronize()?;
-        } else {
-            let stream = modular.device.stream()?;
-            stream.fill(&factors.transforms, 0..bytes, 0)?;
-            stream.synchronize()?;
-        }
-        Ok(factors)
+        let length = *modular.sums.lock().length()?;
+        self.keep_transformed(self.loaded_of(&modular.device)?, length, numbers, modular.bits)
     }
 
     /// Sums of products of factors, modulo the number that they were transformed for. Indices run through all
@@ -124,18 +63,19 @@ impl Cuda {
         sums: &Sums,
     ) -> Result<(Resident, f64)> {
         let call = |reason: String| Error::Call { call: "Cuda::sums_of_products", reason };
-        let count: usize = factors.iter().map(|group| group.count).sum();
+        let count: usize = factors.iter().map(|group| group.len()).sum();
         if sums.numbers() > count {
             return Err(call(format!("a sum names number {} of {count}", sums.numbers() - 1)));
         }
         self.summed(modular, sums.len(), |modulo, output| {
-            let stride = modulo.bytes()?;
-            if factors.iter().any(|group| !group.device.is(&modular.device) || group.stride != stride) {
+            let length = modulo.length()?;
+            if factors.iter().any(|group| !group.device.is(&modular.device) || group.length != *length) {
                 return Err(call("factors were transformed for another modulus".to_owned()));
             }
+            let stride = length.bytes() as u64;
             let starts = |group: &&SumFactors| {
-                let (start, stride) = (group.transforms.address(), group.stride as u64);
-                (0..group.count as u64).map(move |item| start + stride * item)
+                let start = group.transforms.address();
+                (0..group.len() as u64).map(move |item| start + stride * item)
             };
             let addresses: Vec<u64> = factors.iter().flat_map(starts).collect();
             let lists = Lists::new(&modular.device, sums, |index| addresses[index])?;
@@ -179,22 +119,9 @@ impl Cuda {
         let words = word(2 * limbs)?;
         let mut milliseconds = 0.0;
         if count > 0 {
-            milliseconds = compute(&modular.lock(), Output::all(&rows.buffer, words))?;
+            milliseconds = compute(&modular.sums.lock(), Output::all(&rows.buffer, words))?;
         }
         Ok((Resident::new(modular.bits, count, Arc::new(rows)), f64::from(milliseconds) / 1e3))
-    }
-
-    fn loaded_of(&self, device: &Device) -> Result<&LoadedDevice> {
-        self.loaded().iter().find(|loaded| loaded.device.is(device)).ok_or(Error::NoDevice)
-    }
-
-    /// A copy of numbers on a device; `None` if they are there already.
-    fn near(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Option<Resident>> {
-        if let Some(view) = numbers.resident() {
-            let is_there = DeviceRows::of(view).is_ok_and(|rows| rows.device.is(&loaded.device));
-            return if is_there { Ok(None) } else { Err(Error::NoDevice) };
-        }
-        self.upload_to(loaded, numbers).map(Some)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::backend::Cuda;
 use crate::error::Result;
-use crate::modular::chunk_items;
+use crate::modular::{KernelPlan, chunk_items};
 use crate::staging::Answers;
 use crate::task::Task;
 use crate::variant::Variant;
@@ -46,9 +46,9 @@ impl Cuda {
         let job = Job::new(0..count, modulus.bits(), a, b, modulus.into());
         let home = self.home(&[a, b], None, None)?;
         let rows = self.rows(home, modulus.bits().div_ceil(64), count)?;
-        let chunk = chunk_items(a.bits() + b.bits());
-        let answers = Answers::Device(&rows);
-        let seconds = self.run_kernels_into(form.variant, Task::MontgomeryProduct, chunk, &job, answers)?;
+        let (task, chunk) = (Task::MontgomeryProduct, chunk_items(a.bits() + b.bits()));
+        let plan = KernelPlan { variant: form.variant, task, chunk };
+        let seconds = self.run_kernels(plan, &job, Answers::Device(&rows))?;
         Ok((Resident::new(modulus.bits(), count, Arc::new(rows)), seconds))
     }
 }

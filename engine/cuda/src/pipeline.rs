@@ -7,7 +7,6 @@
 #![allow(unsafe_code)] // copies from and to the caller's memory
 
 use crate::device::{Buffer, Contents, Device, Event, HostBuffer, Stream};
-use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::staging::Staging;
 use crate::workers::Workers;
@@ -106,15 +105,7 @@ pub(crate) struct Place<'a> {
     pub(crate) start: usize,
 }
 
-impl<'a> Place<'a> {
-    /// The rows that the answers of a chunk go to: rows on the device that stay there, or the chunk's own.
-    pub(crate) fn of_answers(destination: Option<&'a DeviceRows>, chunk: &Chunk<'a>) -> Self {
-        match destination {
-            Some(rows) => Self { buffer: &rows.buffer, start: rows.start(chunk.first) },
-            None => Self { buffer: chunk.outputs, start: 0 },
-        }
-    }
-
+impl Place<'_> {
     pub(crate) fn address(&self) -> u64 {
         self.buffer.address() + self.start as u64
     }

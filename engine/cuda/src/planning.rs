@@ -3,7 +3,7 @@
 use crate::backend::Cuda;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
-use crate::modular::chunk_items;
+use crate::modular::{KernelPlan, chunk_items};
 use crate::patience::PassedOver;
 use crate::table::Choice;
 use crate::task::{Reads, Task, best_shared_window_vartime};
@@ -13,14 +13,8 @@ use modmill_core::{Alternative, Backend, Exponents, Family, Op, Path, Plan, Requ
 /// The way in which the GPUs run a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Recipe {
-    /// A task by the kernels of a variant, in chunks of about `chunk` items.
-    Kernels {
-        variant: Variant,
-        task: Task,
-        chunk: usize,
-        /// Faster kernels that are not waited for.
-        passed_over: Option<PassedOver>,
-    },
+    /// Kernels, and faster ones that are not waited for.
+    Kernels(KernelPlan, Option<PassedOver>),
     /// A task by transforms.
     Transforms(LongChoice),
     /// Powers of one base by its table.
@@ -42,16 +36,11 @@ impl Cuda {
         }
         let mut kernels = self.kernel_choices(request);
         let passed_over = self.put_soonest_first(request, &mut kernels);
-        let long = self.long_choice(request);
-        let is_long_first = match (&long, kernels.first()) {
-            (Some(long), Some(choice)) => long.seconds < choice.seconds,
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        match (long, kernels.first()) {
-            (Some(long), _) if is_long_first => Some(self.plan_of_transforms(request, long)),
-            (_, Some(choice)) => self.plan_of_kernels(request, choice, passed_over),
-            (_, None) => None,
+        match self.long_choice(request) {
+            Some(long) if kernels.first().is_none_or(|choice| long.seconds < choice.seconds) => {
+                Some(self.plan_of_transforms(request, long))
+            }
+            _ => self.plan_of_kernels(request, kernels.first()?, passed_over),
         }
     }
 
@@ -73,7 +62,7 @@ impl Cuda {
     #[must_use]
     pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
         match plan.recipe.get()? {
-            Recipe::Kernels { variant, .. } => Some(*variant),
+            Recipe::Kernels(plan, _) => Some(plan.variant),
             Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step => None,
         }
     }
@@ -92,8 +81,9 @@ impl Cuda {
         passed_over: Option<PassedOver>,
     ) -> Option<Plan> {
         let &Choice { variant, window, seconds } = choice;
-        let task = self.task(request, window)?;
+        let task = self.task(request, window).filter(|_| request.op.is_modular())?;
         let chunk = chunk_items(request.factor_bits + request.exponent_bits() + request.bits);
+        let recipe = Recipe::Kernels(KernelPlan { variant, task, chunk }, passed_over);
         let reason = match passed_over {
             Some(PassedOver { variant, .. }) => {
                 format!("{} would take less time, but has to be compiled first", variant.family)
@@ -108,12 +98,7 @@ impl Cuda {
             window: task.is_power().then_some(window),
             chunk,
             reason,
-            ..Plan::new(
-                request,
-                path(variant.family),
-                seconds,
-                Recipe::Kernels { variant, task, chunk, passed_over },
-            )
+            ..Plan::new(request, path(variant.family), seconds, recipe)
         })
     }
 
@@ -136,12 +121,13 @@ impl Cuda {
         }
     }
 
-    /// The task of a request; `None` if kernels have no such operation, or take no such exponents or window.
-    fn task(&self, request: &Request, window: u32) -> Option<Task> {
+    /// The task of a request by a window; `None` if there is no such operation, or kernels take no such
+    /// exponents or window.
+    pub(crate) fn task(&self, request: &Request, window: u32) -> Option<Task> {
         let power = |reads| Task::power(reads, request.exponent_bits(), window).ok();
         match request.op {
-            Op::MulMod => Some(Task::Multiply),
-            Op::SquareMod => Some(Task::Square),
+            Op::Mul | Op::MulMod => Some(Task::Multiply),
+            Op::Square | Op::SquareMod => Some(Task::Square),
             Op::Pow => power(if self.settings.direct_tables { Reads::Direct } else { Reads::Whole }),
             Op::PowVartime => power(Reads::Vartime),
             _ => None,

@@ -1,17 +1,15 @@
 //! Batches that stay on a device: their memory, and the ways in and out.
 
 use crate::backend::Cuda;
-use crate::device::{Contents, HostBuffer, Stream};
+use crate::device::{Contents, Device, Stream};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Lane, Stages};
-use crate::staging::{AnswerRows, Source, all_pinned, gather_all};
-use modmill_core::{
-    Batch, BatchView, DeviceAddress, DeviceMemory, Items, Moduli, Operand, Resident, ResidentView,
-};
+use crate::operands::{Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Stages};
+use crate::staging::{AnswerRows, Source};
+use modmill_core::{Batch, BatchView, DeviceAddress, DeviceMemory, Moduli, Operand, Resident, ResidentView};
 use std::any::Any;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Limbs of a chunk on its way in or out: enough to copy at full speed.
@@ -22,17 +20,26 @@ impl DeviceRows {
         Lane { device: &self.device, workers: &self.workers, contents: Contents::Secret, watch: None }
     }
 
+    /// Copies `count` rows from row `first` on to the host.
+    pub(crate) fn copy_out(&self, first: usize, count: usize, answers: AnswerRows<'_>) -> Result<()> {
+        let moving = Transfer { rows: self, first, limbs: self.stride, direction: Direction::Out };
+        self.transfer(count, self.stride, &moving, Source::NONE, Some(answers))
+    }
+
     /// Sends rows of `limbs` limbs between the host and the device.
     fn transfer(
         &self,
         count: usize,
         limbs: usize,
         moving: &Transfer<'_>,
-        exchange: &mut (dyn Exchange + Send),
+        source: Source<'_>,
+        answers: Option<AnswerRows<'_>>,
     ) -> Result<()> {
+        let operands = Operands { sources: [source], items: (0..count).into() };
+        let mut exchange = OperandExchange::new(operands, answers, Flags::None);
         let size = (CHUNK_LIMBS / limbs.max(1)).clamp(1, count.max(1));
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
-        pipeline::run(self.lane(), count, sizes, |_| Ok(*moving), exchange).map(|_| ())
+        pipeline::run(self.lane(), count, sizes, |_| Ok(*moving), &mut exchange).map(|_| ())
     }
 }
 
@@ -56,10 +63,9 @@ impl DeviceMemory for DeviceRows {
     }
 
     fn download(&self, first: usize, answers: &mut Batch) -> std::result::Result<(), modmill_core::Error> {
-        let (count, stride, limbs) = (answers.len(), answers.stride(), self.stride);
-        let answers = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs };
-        let moving = Transfer { rows: self, first, limbs, direction: Direction::Out };
-        Ok(self.transfer(count, limbs, &moving, &mut Download(answers))?)
+        let (count, stride) = (answers.len(), answers.stride());
+        let rows = AnswerRows { rows: answers.as_limbs_mut(), stride, limbs: self.stride };
+        Ok(self.copy_out(first, count, rows)?)
     }
 }
 
@@ -67,10 +73,14 @@ impl Cuda {
     /// Memory for a resident batch of `len` rows of `stride` limbs on the device `home`, or on the one that
     /// holds the fewest resident bytes.
     pub(crate) fn rows(&self, home: Option<&LoadedDevice>, stride: usize, len: usize) -> Result<DeviceRows> {
-        let loaded =
-            home.or_else(|| self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes()));
-        let loaded = loaded.ok_or(Error::NoDevice)?;
+        let loaded = home.map_or_else(|| self.emptiest(), Ok)?;
         DeviceRows::new(&loaded.device, self.workers(), stride, len)
+    }
+
+    /// The device that holds the fewest resident bytes.
+    pub(crate) fn emptiest(&self) -> Result<&LoadedDevice> {
+        let devices = self.loaded().iter();
+        devices.min_by_key(|loaded| loaded.device.resident_bytes()).ok_or(Error::NoDevice)
     }
 
     /// Copies a batch to the device with this index, or to the one that holds the fewest resident bytes.
@@ -83,9 +93,14 @@ impl Cuda {
         index.and_then(|index| self.loaded().get(index))
     }
 
-    /// Copies numbers of the host to a device; a number that all items share becomes a batch of one.
-    pub(crate) fn upload_to(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Resident> {
-        self.copy_in(Some(loaded), numbers)
+    /// A copy of numbers on a device; `None` if they are there already. A number that all items share becomes
+    /// a batch of one.
+    pub(crate) fn near(&self, loaded: &LoadedDevice, numbers: Operand<'_>) -> Result<Option<Resident>> {
+        match numbers.resident().map(DeviceRows::of) {
+            None => self.copy_in(Some(loaded), numbers).map(Some),
+            Some(Ok(rows)) if rows.device.is(&loaded.device) => Ok(None),
+            Some(_) => Err(Error::NoDevice),
+        }
     }
 
     fn copy_in(&self, home: Option<&LoadedDevice>, numbers: Operand<'_>) -> Result<Resident> {
@@ -94,7 +109,7 @@ impl Cuda {
         let rows = self.rows(home, limbs, count)?;
         if limbs > 0 {
             let moving = Transfer { rows: &rows, first: 0, limbs, direction: Direction::In };
-            rows.transfer(count, limbs, &moving, &mut Upload { source: Source::operand(numbers)? })?;
+            rows.transfer(count, limbs, &moving, Source::operand(numbers)?, None)?;
         }
         Ok(Resident::new(bits, count, Arc::new(rows)))
     }
@@ -133,7 +148,7 @@ impl Cuda {
     /// Whether numbers are in the memory of one of these devices.
     #[must_use]
     pub fn holds(&self, view: ResidentView<'_>) -> bool {
-        DeviceRows::of(view).is_ok_and(|rows| self.loaded_for(rows).is_some())
+        DeviceRows::of(view).is_ok_and(|rows| self.loaded_for(rows).is_ok())
     }
 
     /// Whether two views are in the memory of the same device.
@@ -142,8 +157,13 @@ impl Cuda {
         matches!((DeviceRows::of(a), DeviceRows::of(b)), (Ok(a), Ok(b)) if a.device.is(&b.device))
     }
 
-    pub(crate) fn loaded_for(&self, rows: &DeviceRows) -> Option<&LoadedDevice> {
-        self.loaded().iter().find(|loaded| loaded.device.is(&rows.device))
+    /// A device of this backend with its kernels.
+    pub(crate) fn loaded_of(&self, device: &Device) -> Result<&LoadedDevice> {
+        self.loaded().iter().find(|loaded| loaded.device.is(device)).ok_or(Error::NoDevice)
+    }
+
+    pub(crate) fn loaded_for(&self, rows: &DeviceRows) -> Result<&LoadedDevice> {
+        self.loaded_of(&rows.device)
     }
 
     /// The device that holds the resident numbers of a job; `None` if there are none. An error if they are on
@@ -166,7 +186,8 @@ impl Cuda {
             call: "Cuda::run",
             reason: "resident operands are on different devices, or on one of another engine".to_owned(),
         };
-        let home = self.loaded_for(first).filter(|_| others.iter().all(|rows| rows.device.is(&first.device)));
+        let home =
+            self.loaded_for(first).ok().filter(|_| others.iter().all(|rows| rows.device.is(&first.device)));
         home.map(Some).ok_or_else(elsewhere)
     }
 }
@@ -204,37 +225,5 @@ impl Stages for Transfer<'_> {
             Direction::In => compute.copy_within(chunk.inputs, 0..bytes, &self.rows.buffer, start),
             Direction::Out => compute.copy_within(&self.rows.buffer, start..start + bytes, chunk.outputs, 0),
         }
-    }
-}
-
-/// The host's side of a transfer to a device.
-struct Upload<'a> {
-    source: Source<'a>,
-}
-
-impl Exchange for Upload<'_> {
-    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        gather_all(&[self.source], Items::from(items), input.limbs_mut());
-    }
-
-    fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {}
-
-    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
-        all_pinned(&[self.source], Items::from(items))
-    }
-}
-
-/// The host's side of a transfer from a device.
-struct Download<'a>(AnswerRows<'a>);
-
-impl Exchange for Download<'_> {
-    fn gather(&mut self, _: Range<usize>, _: usize, _: &mut HostBuffer) {}
-
-    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
-        self.0.take(items, output.limbs());
-    }
-
-    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
-        self.0.pinned(items)
     }
 }

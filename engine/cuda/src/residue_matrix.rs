@@ -6,17 +6,15 @@ mod pinned;
 mod products;
 mod programs;
 mod run;
-mod section_sizes;
 mod sections;
 mod shape;
 mod streaming;
 mod turns;
-mod units;
 mod vectors;
 
 pub use pinned::PinnedRows;
 pub use programs::residue_matrix_programs;
-pub use section_sizes::SectionSizes;
+pub use shape::SectionSizes;
 
 use crate::backend::Cuda;
 use crate::device::{Buffer, Contents, Device};
@@ -24,10 +22,9 @@ use crate::error::{Error, Result};
 use modmill_core::matrix::Progress;
 use modmill_core::{MatrixFactors, MatrixSource, ResidueVectors};
 use run::MatrixRun;
-use shape::MatrixShape;
+use shape::{MatrixShape, SECTION_ROWS};
 use std::ops::Range;
 use streaming::Streaming;
-use units::SECTION_ROWS;
 
 /// A matrix in residues in the memory of a device.
 pub struct DeviceMatrix {
@@ -51,22 +48,15 @@ impl DeviceMatrix {
     }
 }
 
-impl Drop for DeviceMatrix {
-    fn drop(&mut self) {
-        self.device.remove_resident(self.bytes());
-    }
-}
-
 impl Cuda {
     /// Copies a matrix to the device with the fewest resident bytes, or expands it there from its seed.
     pub fn hold_matrix(&self, source: &dyn MatrixSource) -> Result<DeviceMatrix> {
-        let loaded = self.loaded().iter().min_by_key(|loaded| loaded.device.resident_bytes());
-        let device = &loaded.ok_or(Error::NoDevice)?.device;
+        let device = &self.emptiest()?.device;
         let shape = MatrixShape::of(source);
         // A matrix that does not fit is refused before anything is copied.
         let slabs = (0..shape.rows).step_by(SECTION_ROWS).map(|start| {
             let rows = start..(start + SECTION_ROWS).min(shape.rows);
-            let units = device.buffer(shape.unit_bytes(rows.len())?, Contents::Public)?;
+            let units = device.resident_buffer(shape.unit_bytes(rows.len()), Contents::Public)?;
             Ok(Slab { units, rows })
         });
         let slabs = slabs.collect::<Result<Vec<_>>>()?;
@@ -75,9 +65,7 @@ impl Cuda {
             streaming.lay_out(source, &slab.units, slab.rows.clone())?;
         }
         let moduli = streaming.into_moduli();
-        let matrix = DeviceMatrix { device: device.clone(), shape, moduli, slabs };
-        device.add_resident(matrix.bytes());
-        Ok(matrix)
+        Ok(DeviceMatrix { device: device.clone(), shape, moduli, slabs })
     }
 
     /// `A^T r` for vectors r of bits or of residues with a matrix that is held on a device, written to
@@ -90,8 +78,7 @@ impl Cuda {
         progress: Progress<'_>,
     ) -> Result<f64> {
         let DeviceMatrix { device, shape, moduli, slabs } = matrix;
-        let known = self.loaded().iter().any(|loaded| loaded.device.is(device));
-        if !known {
+        if self.loaded_of(device).is_err() {
             let reason = "the matrix is on a device of another engine".to_owned();
             return Err(Error::Call { call: "Cuda::multiply_held", reason });
         }

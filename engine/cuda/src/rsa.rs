@@ -22,7 +22,7 @@ use keys::KeyRows;
 use modmill_core::sync::Mutex;
 use modmill_core::{Blocks, CrtJob, Exponents, Family, Op, PerItem, PublicJob, Request, Secrecy, limbs};
 use private::Private;
-use public::{Public, PublicStages};
+use public::Public;
 use std::ops::Range;
 
 /// Bytes of the blocks of a chunk: enough to copy at full speed.
@@ -61,10 +61,11 @@ pub struct PublicPlan {
 impl Cuda {
     /// [`Cuda::plan_crt`], or `None` if the kernels have to be compiled first and are not worth it yet.
     pub(crate) fn plan_crt_now(&self, request: &Request) -> Option<CrtPlan> {
-        let (choice, op) = (self.residue_choice(request)?, power_op(request));
+        let (plan, op) = (self.plan_crt(request)?, power_op(request));
+        let best = Choice { variant: plan.power, window: plan.window, seconds: plan.seconds };
         let halves = 2 * self.items_per_device(request.count);
         let choices = self.choices(op, request.shortest_bits, halves, request.exponent_bits());
-        (!self.passes_over(&choice, op, &choices)).then(|| self.plan_crt(request))?
+        (!self.passes_over(&best, op, &choices)).then_some(plan)
     }
 
     /// How `c^d mod n` is computed by the Chinese remainder theorem; `None` if there are no kernels for it.
@@ -114,8 +115,7 @@ impl Cuda {
             };
             let limbs = job.bits.div_ceil(64);
             let mut exchange = BlockExchange { blocks: &blocks, first: share.start, limbs, gather_keys };
-            let make =
-                |size| Private::new(&loaded.device, &kernels, task, plan.check, job, together, size, fault);
+            let make = |size| Private::new(&loaded.device, &kernels, task, plan.check, rows, size, fault);
             let lane = self.lane(loaded, Contents::Secret);
             pipeline::run(lane, count, chunk_sizes(wave, limbs, count), make, &mut exchange)
         })
@@ -147,9 +147,7 @@ impl Cuda {
                 }
             };
             let mut exchange = BlockExchange { blocks: &blocks, first: share.start, limbs, gather_keys };
-            let make = |size| {
-                Ok(PublicStages { public: Public::new(&loaded.device, plan.variant, job, size, contents)? })
-            };
+            let make = |size| Public::new(&loaded.device, plan.variant, job, size, contents);
             let lane = self.lane(loaded, contents);
             pipeline::run(lane, count, chunk_sizes(wave, limbs, count), make, &mut exchange)
         })

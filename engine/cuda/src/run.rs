@@ -5,8 +5,10 @@ use crate::checks::check_rows;
 use crate::error::{Error, Result};
 use crate::fixed_base::FixedBase;
 use crate::planning::Recipe;
-use crate::staging::Answers;
-use modmill_core::{Batch, Call, Family, FixedPowers, Job, Moduli, Operand, Plan, Product, Resident, Step};
+use crate::staging::Answers as Rows;
+use modmill_core::{
+    Answers, Batch, Call, Family, FixedPowers, Job, Moduli, Operand, Plan, Product, Resident, Step,
+};
 use std::sync::Arc;
 
 /// The width and the number of some answers, and the operands that say on which device they are computed.
@@ -20,11 +22,11 @@ struct Shape<'a> {
 impl Cuda {
     /// Runs a plan of this backend on a call that it was made for, and puts the answers in their place:
     /// `answers` on a device are on the one that holds operands, if any does. Returns the kernels' seconds.
-    pub fn run(&self, plan: &Plan, call: Call<'_>, answers: modmill_core::Answers<'_>) -> Result<f64> {
+    pub fn run(&self, plan: &Plan, call: Call<'_>, answers: Answers<'_>) -> Result<f64> {
         match call {
             Call::Modular(_, job) => self.run_job(plan, job, answers),
             Call::Product(product) => self.run_product(plan, product, answers),
-            Call::Step(step) => self.answer_step(step, answers),
+            Call::Step(step) => self.run_step(plan, step, answers),
             Call::FixedPow(powers) => self.run_fixed_pow(plan, powers, answers),
             Call::MultiPow(_) | Call::Products(_) => Err(no_kernel(plan)),
         }
@@ -33,11 +35,11 @@ impl Cuda {
     /// Runs a plan of this backend on a call, with the answers in a new batch.
     pub fn run_new(&self, plan: &Plan, call: Call<'_>) -> Result<Run> {
         let mut answers = Batch::zeros(0, 0);
-        let kernel_seconds = self.run(plan, call, modmill_core::Answers::New(&mut answers))?;
+        let kernel_seconds = self.run(plan, call, Answers::New(&mut answers))?;
         Ok(Run { answers, kernel_seconds })
     }
 
-    fn run_job(&self, plan: &Plan, job: &Job<'_>, answers: modmill_core::Answers<'_>) -> Result<f64> {
+    fn run_job(&self, plan: &Plan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
         // Rows on a device are no wider than the longest modulus needs.
         let bits = match answers.is_device() {
             true => job.moduli.bits().min(64 * job.bits.div_ceil(64)),
@@ -48,37 +50,27 @@ impl Cuda {
         self.answer(plan, &shape, answers, |answers| self.run_job_to(plan, job, answers))
     }
 
-    fn run_job_to(&self, plan: &Plan, job: &Job<'_>, answers: Answers<'_>) -> Result<f64> {
+    fn run_job_to(&self, plan: &Plan, job: &Job<'_>, answers: Rows<'_>) -> Result<f64> {
         match plan.recipe.get() {
-            Some(Recipe::Kernels { variant, task, chunk, passed_over }) => {
+            Some(Recipe::Kernels(plan, passed_over)) => {
                 if let Some(passed_over) = passed_over {
                     self.patience.note(passed_over);
                 }
-                self.run_kernels_into(*variant, *task, *chunk, job, answers)
+                self.run_kernels(*plan, job, answers)
             }
             Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice, answers),
             Some(Recipe::FixedBase | Recipe::Step) | None => Err(no_kernel(plan)),
         }
     }
 
-    fn run_product(
-        &self,
-        plan: &Plan,
-        product: &Product<'_>,
-        answers: modmill_core::Answers<'_>,
-    ) -> Result<f64> {
+    fn run_product(&self, plan: &Plan, product: &Product<'_>, answers: Answers<'_>) -> Result<f64> {
         let Some(Recipe::Transforms(choice)) = plan.recipe.get() else { return Err(no_kernel(plan)) };
         let operands = &[product.a, product.b.unwrap_or(product.a)];
         let shape = Shape { bits: product.bits(), count: product.count, operands, moduli: None };
         self.answer(plan, &shape, answers, |answers| self.multiply_long(product, choice, answers))
     }
 
-    fn run_fixed_pow(
-        &self,
-        plan: &Plan,
-        powers: &FixedPowers<'_>,
-        answers: modmill_core::Answers<'_>,
-    ) -> Result<f64> {
+    fn run_fixed_pow(&self, plan: &Plan, powers: &FixedPowers<'_>, answers: Answers<'_>) -> Result<f64> {
         let (count, bits) = (powers.count(), powers.modulus.bits());
         let moduli = Moduli::Shared(powers.modulus);
         let Some(Recipe::FixedBase) = plan.recipe.get() else {
@@ -91,28 +83,11 @@ impl Cuda {
         self.answer(plan, &shape, answers, |answers| self.pow_fixed_base(base, powers, answers))
     }
 
-    fn answer_step(&self, step: &Step<'_>, answers: modmill_core::Answers<'_>) -> Result<f64> {
+    fn run_step(&self, plan: &Plan, step: &Step<'_>, answers: Answers<'_>) -> Result<f64> {
         let count =
             step.count().map_err(|error| Error::Call { call: "Cuda::run", reason: error.to_string() })?;
-        let (bits, operands) = (step.bits(), step.operands());
-        let index = if let modmill_core::Answers::Device(_, index) = &answers { *index } else { None };
-        let home = self.home(&operands, None, None)?.or_else(|| self.at(index));
-        let rows = self.rows(home, bits.div_ceil(64), count)?;
-        let seconds = self.step(step, count, &rows)?;
-        let resident = Resident::new(bits, count, Arc::new(rows));
-        let download = || {
-            resident.download().map_err(|error| Error::Call { call: "Cuda::run", reason: error.to_string() })
-        };
-        match answers {
-            modmill_core::Answers::Device(slot, _) => *slot = Some(resident),
-            modmill_core::Answers::Plan(_) => return Err(no_place()),
-            modmill_core::Answers::New(batch) => *batch = download()?,
-            modmill_core::Answers::Into(batch) => {
-                check_rows(batch.as_limbs(), bits, count)?;
-                batch.as_limbs_mut().copy_from_slice(download()?.as_limbs());
-            }
-        }
-        Ok(seconds)
+        let shape = Shape { bits: step.bits(), count, operands: &step.operands(), moduli: None };
+        self.answer(plan, &shape, answers, |answers| self.step(step, count, answers))
     }
 
     /// Makes room for answers in their place, and computes them there.
@@ -120,29 +95,29 @@ impl Cuda {
         &self,
         plan: &Plan,
         shape: &Shape<'_>,
-        answers: modmill_core::Answers<'_>,
-        compute: impl FnOnce(Answers<'_>) -> Result<f64>,
+        answers: Answers<'_>,
+        compute: impl FnOnce(Rows<'_>) -> Result<f64>,
     ) -> Result<f64> {
         let &Shape { bits, count, .. } = shape;
         match answers {
-            modmill_core::Answers::Plan(_) => Err(no_place()),
-            modmill_core::Answers::New(batch) => {
+            Answers::Plan(_) => Err(no_place()),
+            Answers::New(batch) => {
                 let mut made = new_batch(bits, count)?;
-                let seconds = compute(Answers::Host(made.as_limbs_mut()))?;
+                let seconds = compute(Rows::Host(made.as_limbs_mut()))?;
                 *batch = made;
                 Ok(seconds)
             }
-            modmill_core::Answers::Into(batch) => {
+            Answers::Into(batch) => {
                 check_rows(batch.as_limbs(), bits, count)?;
-                compute(Answers::Host(batch.as_limbs_mut()))
+                compute(Rows::Host(batch.as_limbs_mut()))
             }
-            modmill_core::Answers::Device(slot, index) => {
+            Answers::Device(slot, index) => {
                 let home = self.home(shape.operands, shape.moduli, None)?.or_else(|| self.at(index));
                 let limbs = bits.div_ceil(64);
                 // Transforms write whole quads of words.
                 let stride = if plan.family() == Family::Fft { limbs.next_multiple_of(2) } else { limbs };
                 let rows = self.rows(home, stride, count)?;
-                let seconds = compute(Answers::Device(&rows))?;
+                let seconds = compute(Rows::Device(&rows))?;
                 *slot = Some(Resident::new(bits, count, Arc::new(rows)));
                 Ok(seconds)
             }

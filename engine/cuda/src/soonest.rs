@@ -79,7 +79,7 @@ mod tests {
 
     fn passed_over(plan: &Plan) -> Option<PassedOver> {
         match plan.recipe.get() {
-            Some(Recipe::Kernels { passed_over, .. }) => *passed_over,
+            Some(Recipe::Kernels(_, passed_over)) => *passed_over,
             _ => None,
         }
     }

@@ -25,11 +25,25 @@ pub(crate) enum Origin<'a> {
     Operand(Operand<'a>),
     /// The caller's memory.
     Moduli(Moduli<'a>),
+    /// Memory where each item has numbers of several kinds, of which this is one.
+    ByItem(&'a (dyn ByItem + 'a), usize),
     /// The device's own memory, from row `first` on.
     Rows { rows: &'a DeviceRows, first: usize, is_shared: bool },
 }
 
+/// Numbers of several kinds that are found by the item that they are for.
+pub(crate) trait ByItem: Sync {
+    fn number(&self, item: usize, kind: usize) -> &[u64];
+}
+
 impl<'a> Source<'a> {
+    /// No numbers.
+    pub(crate) const NONE: Self = Self {
+        origin: Origin::Operand(Operand::Shared { bits: 0, value: &[] }),
+        width: 0,
+        is_repeated: false,
+    };
+
     /// The numbers of an operand; an error if they are in the memory of another backend's device.
     pub(crate) fn operand(operand: Operand<'a>) -> Result<Self> {
         let width = operand.bits().div_ceil(64);
@@ -43,7 +57,7 @@ impl<'a> Source<'a> {
         Self::new(origin, width)
     }
 
-    fn new(origin: Origin<'a>, width: usize) -> Result<Self> {
+    pub(crate) fn new(origin: Origin<'a>, width: usize) -> Result<Self> {
         let (what, bits, limit) = ("an operand", width.saturating_mul(64), TRANSFORM_MAX_BITS);
         if bits > limit {
             return Err(Error::TooLong { what, bits, limit });
@@ -67,7 +81,7 @@ impl<'a> Source<'a> {
     pub(crate) fn rows(&self) -> Option<&'a DeviceRows> {
         match self.origin {
             Origin::Rows { rows, .. } => Some(rows),
-            Origin::Operand(_) | Origin::Moduli(_) => None,
+            Origin::Operand(_) | Origin::Moduli(_) | Origin::ByItem(..) => None,
         }
     }
 
@@ -76,6 +90,7 @@ impl<'a> Source<'a> {
         let is_one = match self.origin {
             Origin::Operand(operand) => operand.is_shared(),
             Origin::Moduli(moduli) => moduli.len().is_none(),
+            Origin::ByItem(..) => false,
             Origin::Rows { is_shared, .. } => is_shared,
         };
         is_one && !self.is_repeated
@@ -85,7 +100,8 @@ impl<'a> Source<'a> {
     pub(crate) fn limbs(&self, count: usize) -> usize {
         match self.origin {
             Origin::Rows { .. } => 0,
-            Origin::Operand(_) | Origin::Moduli(_) => self.width * if self.is_shared() { 1 } else { count },
+            _ if self.is_shared() => self.width,
+            Origin::Operand(_) | Origin::Moduli(_) | Origin::ByItem(..) => self.width * count,
         }
     }
 
@@ -93,7 +109,7 @@ impl<'a> Source<'a> {
     fn together(&self, items: Items<'_>) -> Option<&'a [u64]> {
         let view: BatchView<'a> = match self.origin {
             Origin::Operand(Operand::Each(view)) | Origin::Moduli(Moduli::Each(view)) => view,
-            Origin::Operand(_) | Origin::Moduli(_) | Origin::Rows { .. } => return None,
+            Origin::Operand(_) | Origin::Moduli(_) | Origin::ByItem(..) | Origin::Rows { .. } => return None,
         };
         match items {
             Items::Range { start, end } if view.bits().div_ceil(64) == self.width => {
@@ -104,7 +120,7 @@ impl<'a> Source<'a> {
     }
 
     /// The numbers of `items` in pinned memory, if the device can copy them by itself.
-    fn pinned(&self, items: Items<'_>) -> Option<&'a [u64]> {
+    pub(crate) fn pinned(&self, items: Items<'_>) -> Option<&'a [u64]> {
         self.together(items).filter(|limbs| is_pinned(limbs))
     }
 
@@ -118,8 +134,17 @@ impl<'a> Source<'a> {
                 copy_rows(rows, self.width, |row| operand.get(items.get(row)))
             }
             (None, Origin::Moduli(moduli)) => copy_rows(rows, self.width, |row| moduli.get(items.get(row))),
+            (None, Origin::ByItem(numbers, kind)) => {
+                copy_rows(rows, self.width, |row| numbers.number(items.get(row), kind))
+            }
             (None, Origin::Rows { .. }) => {}
         }
+    }
+
+    /// Memory on the device with the number of all items, unless the numbers are on the device already.
+    pub(crate) fn upload(&self, device: &Device) -> Result<Buffer> {
+        let gather = |staging: &mut HostBuffer| self.gather((0..1).into(), staging.limbs_mut());
+        device.upload_with(8 * self.limbs(1), Contents::Secret, gather)
     }
 
     /// The place of the numbers of a chunk that begins with `item`, once they are on the device: in `buffer`
@@ -127,7 +152,9 @@ impl<'a> Source<'a> {
     pub(crate) fn numbers(&self, buffer: &Buffer, start: usize, item: usize) -> Numbers {
         let length = words(self.width);
         let (address, row) = match self.origin {
-            Origin::Operand(_) | Origin::Moduli(_) => (buffer.address() + 8 * start as u64, length),
+            Origin::Operand(_) | Origin::Moduli(_) | Origin::ByItem(..) => {
+                (buffer.address() + 8 * start as u64, length)
+            }
             Origin::Rows { rows, first, is_shared } => {
                 let row = first + if is_shared { 0 } else { item };
                 (rows.buffer.address() + rows.start(row) as u64, words(rows.stride))
@@ -135,34 +162,6 @@ impl<'a> Source<'a> {
         };
         Numbers { address, stride: if self.is_shared() { 0 } else { row }, length }
     }
-}
-
-/// Writes the numbers of `items` for each operand, one operand after the other; returns the limbs behind
-/// them.
-pub(crate) fn gather_all<'a>(
-    operands: &[Source<'_>],
-    items: Items<'_>,
-    mut limbs: &'a mut [u64],
-) -> &'a mut [u64] {
-    let mut parts = Vec::with_capacity(operands.len());
-    for operand in operands {
-        let (rows, rest) = limbs.split_at_mut(operand.limbs(items.len()));
-        parts.push((operand, rows));
-        limbs = rest;
-    }
-    parts.into_par_iter().for_each(|(operand, rows)| operand.gather(items, rows));
-    limbs
-}
-
-/// The operands of `items` in pinned memory, each with its place among the limbs that [`gather_all`] writes.
-pub(crate) fn all_pinned<'a>(operands: &[Source<'a>], items: Items<'_>) -> Vec<(usize, &'a [u64])> {
-    let mut start = 0;
-    let mut pinned = Vec::new();
-    for operand in operands {
-        pinned.extend(operand.pinned(items).map(|limbs| (start, limbs)));
-        start += operand.limbs(items.len());
-    }
-    pinned
 }
 
 /// The fewest limbs that are worth a thread of their own.

@@ -5,15 +5,14 @@
 use crate::backend::Cuda;
 use crate::call::{Numbers, word};
 use crate::compiler::Program;
-use crate::device::{Buffer, Contents, HostBuffer, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::device::{Contents, Kernel, Shape, Stream, kernel_structs};
 use crate::device_rows::DeviceRows;
 use crate::error::{Error, Result};
 use crate::loaded::LoadedDevice;
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Stages};
-use crate::sources;
-use crate::staging::{Source, all_pinned, gather_all, words};
+use crate::operands::{Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Stages};
+use crate::staging::{Answers, Source, words};
 use modmill_core::{Batch, Family, Operand, Step, StepKind};
-use std::ops::Range;
 
 /// Threads of a block.
 const BLOCK: u32 = 256;
@@ -30,42 +29,28 @@ const MOST_ITEMS: usize = 1 << 30;
 /// Limbs of the operands of a chunk.
 const CHUNK_LIMBS: usize = 8 << 20;
 
-/// `StepCall` of `steps.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct StepCall {
-    a: Numbers,
-    b: Numbers,
-    flags: Numbers,
-    results: u64,
-    result_stride: u32,
-    words: u32,
-    task: u32,
-    shift_words: u32,
-    shift_bits: u32,
-    top: u32,
-    top_mask: u32,
-    count: u32,
+kernel_structs! {
+    /// `StepCall` of `steps.cuh`.
+    struct StepCall: 88 bytes {
+        a at 0: Numbers,
+        b at 16: Numbers,
+        flags at 32: Numbers,
+        results at 48: u64,
+        result_stride at 56: u32,
+        words at 60: u32,
+        task at 64: u32,
+        shift_words at 68: u32,
+        shift_bits at 72: u32,
+        top at 76: u32,
+        top_mask at 80: u32,
+        count at 84: u32,
+    }
 }
-
-assert_layout!(StepCall: 88 bytes, a at 0, b at 16, flags at 32, results at 48, result_stride at 56, words at 60, task at 64, shift_words at 68, shift_bits at 72, top at 76, top_mask at 80, count at 84);
-
-// SAFETY: a plain structure of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for StepCall {}
 
 /// The program of the steps' kernels.
 #[must_use]
 pub fn steps_program() -> Program {
-    Program {
-        name: "steps".to_owned(),
-        main: "#include \"device.cuh\"\n#include \"steps.cuh\"\n".to_owned(),
-        files: sources::ALL,
-        defines: [("BLOCK", BLOCK), ("RESIDENT", 2)]
-            .map(|(name, value)| (name.to_owned(), value.to_string()))
-            .into(),
-        options: Vec::new(),
-        specific: false,
-    }
+    Program::new("steps", &["device", "steps"], &[("BLOCK", BLOCK), ("RESIDENT", 2)])
 }
 
 /// The number of a task in `steps.cuh`, and the bits that it shifts by.
@@ -83,18 +68,37 @@ fn task_of(kind: StepKind<'_>) -> (u32, usize) {
 }
 
 impl Cuda {
-    /// Computes a step into rows on a device, the one that holds operands if any does. An error if items are
-    /// gathered that are not on a device.
-    pub(crate) fn step(&self, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<f64> {
-        let home = self.loaded_for(rows).ok_or(Error::NoDevice)?;
+    /// Computes a step on the device that holds operands or gets the answers. An error if items are gathered
+    /// that are not on a device.
+    pub(crate) fn step(&self, step: &Step<'_>, count: usize, answers: Answers<'_>) -> Result<f64> {
+        let limbs = step.bits().div_ceil(64);
+        let made;
+        let rows = match answers.destination() {
+            Some(rows) => rows,
+            None => {
+                made = self.rows(self.home(&step.operands(), None, None)?, limbs, count)?;
+                &made
+            }
+        };
+        let home = self.loaded_for(rows)?;
         if count == 0 || step.bits() == 0 {
             return Ok(0.0);
         }
         self.record(Family::Row, "words".to_owned(), None);
-        self.run_step(home, step, count, rows)
+        let seconds = self.launch_step(home, step, count, rows)?;
+        if let Some(answers) = answers.on_host(count, limbs) {
+            rows.copy_out(0, count, answers)?;
+        }
+        Ok(seconds)
     }
 
-    fn run_step(&self, home: &LoadedDevice, step: &Step<'_>, count: usize, rows: &DeviceRows) -> Result<f64> {
+    fn launch_step(
+        &self,
+        home: &LoadedDevice,
+        step: &Step<'_>,
+        count: usize,
+        rows: &DeviceRows,
+    ) -> Result<f64> {
         let indices = match step.kind {
             StepKind::Gather(_) if step.a.resident().is_none() => {
                 let reason = "the items to gather are not on a device".to_owned();
@@ -109,18 +113,16 @@ impl Cuda {
         let is_gathered = matches!(step.kind, StepKind::Gather(_));
         let flags = if is_gathered { Operand::from(&indices) } else { step.flags };
         let sources = [Source::operand(step.a)?, Source::operand(step.b)?, Source::operand(flags)?];
+        let operands = Operands { sources, items: (0..count).into() };
         let module = home.device.compile(&steps_program())?;
         let widest = words(step.a.bits().max(step.b.bits()).div_ceil(64));
-        let kernel = module.kernel(match step.kind {
-            StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal
-                if widest <= SHORT_WORDS =>
-            {
-                "step_sums"
-            }
-            StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal => "step_long_sums",
-            StepKind::ShiftLeft(_) | StepKind::ShiftRight(_) | StepKind::Select | StepKind::Gather(_) => {
-                "step_moves"
-            }
+        let is_sum =
+            matches!(step.kind, StepKind::Add | StepKind::Subtract | StepKind::Less | StepKind::Equal);
+        let has_block_each = widest > SHORT_WORDS;
+        let kernel = module.kernel(match (is_sum, has_block_each) {
+            (true, false) => "step_sums",
+            (true, true) => "step_long_sums",
+            (false, _) => "step_moves",
         })?;
         let (task, shift) = task_of(step.kind);
         let result_words = words(rows.stride);
@@ -139,14 +141,14 @@ impl Cuda {
             top_mask: (1 << (top_bits % 32)) - 1,
             ..StepCall::default()
         };
-        let has_block_each = widest > SHORT_WORDS;
-        let stages = StepStages { call, kernel: &kernel, has_block_each, sources, is_gathered, rows };
-        let limbs: usize = sources.iter().map(|source| source.limbs(1)).sum();
-        let size = CHUNK_LIMBS.checked_div(limbs).unwrap_or(count).clamp(1, count.min(MOST_ITEMS));
+        let stages = StepStages { call, kernel: &kernel, has_block_each, operands, is_gathered, rows };
+        let size =
+            CHUNK_LIMBS.checked_div(operands.limbs(1)).unwrap_or(count).clamp(1, count.min(MOST_ITEMS));
         let sizes = ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 };
         let sizes = if size == count { ChunkSizes { edge: size, ..sizes } } else { sizes };
         let lane = self.lane(home, Contents::Secret);
-        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut StepExchange(sources))
+        let mut exchange = OperandExchange::new(operands, None, Flags::None);
+        pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut exchange)
     }
 }
 
@@ -157,7 +159,7 @@ struct StepStages<'a> {
     kernel: &'a Kernel,
     /// Whether sums are so long that a block computes one.
     has_block_each: bool,
-    sources: [Source<'a>; 3],
+    operands: Operands<'a, 3>,
     /// Whether the first operand is read by index, from its first item on.
     is_gathered: bool,
     rows: &'a DeviceRows,
@@ -165,19 +167,12 @@ struct StepStages<'a> {
 
 impl Stages for &StepStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let input_limbs = self.sources.iter().map(|source| source.limbs(rows)).sum();
-        Footprint { input_limbs, output_limbs: 0, flag_words: 0 }
+        Footprint { input_limbs: self.operands.limbs(rows), output_limbs: 0, flag_words: 0 }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let mut start = 0;
-        let mut place = 0;
-        let [a, b, flags] = self.sources.map(|source| {
-            let item = if self.is_gathered && place == 0 { 0 } else { chunk.first };
-            let numbers = source.numbers(chunk.inputs, start, item);
-            (start, place) = (start + source.limbs(chunk.rows), place + 1);
-            numbers
-        });
+        let [a, b, flags] = self.operands.numbers(chunk);
+        let a = if self.is_gathered { self.operands.sources[0].numbers(chunk.inputs, 0, 0) } else { a };
         let count = word(chunk.rows)?;
         let results = self.rows.buffer.address() + self.rows.start(chunk.first) as u64;
         let call = StepCall { a, b, flags, results, count, ..self.call };
@@ -188,26 +183,10 @@ impl Stages for &StepStages<'_> {
             _ => u32::try_from(total.div_ceil(u64::from(BLOCK)).clamp(1, MOST_BLOCKS)).unwrap_or(u32::MAX),
         };
         let shape = Shape { grid, block: BLOCK, shared_bytes: 4 * (BLOCK / 32) };
-        let mut used: Vec<&Buffer> =
-            self.sources.iter().filter_map(Source::rows).map(|rows| &rows.buffer).collect();
-        used.extend([chunk.inputs, &self.rows.buffer]);
+        let mut used = self.operands.buffers(chunk);
+        used.push(&self.rows.buffer);
         // SAFETY: the kernel takes this structure; it reads `count` numbers of each operand, or those at
         // indices that were checked, and writes `count` rows.
         unsafe { compute.launch(self.kernel, shape, &call, &used) }
-    }
-}
-
-/// The host's side of a step: its operands on the host.
-struct StepExchange<'a>([Source<'a>; 3]);
-
-impl Exchange for StepExchange<'_> {
-    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        gather_all(&self.0, items.into(), input.limbs_mut());
-    }
-
-    fn scatter(&mut self, _: Range<usize>, _: &mut HostBuffer, _: &[u32]) {}
-
-    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
-        all_pinned(&self.0, items.into())
     }
 }

@@ -15,7 +15,7 @@ pub struct Timing {
     /// Bits of moduli and exponents.
     pub bits: usize,
     /// The family, by its name.
-    #[serde(with = "family_name")]
+    #[serde(with = "by_name")]
     pub family: Family,
     /// How numbers are spread over threads.
     #[serde(flatten)]
@@ -32,15 +32,21 @@ pub struct Timing {
     pub alone_seconds: f64,
 }
 
-mod family_name {
-    use modmill_core::Family;
+/// Families and operations by their names.
+mod by_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt::Display;
+    use std::str::FromStr;
 
-    pub(super) fn serialize<S: Serializer>(family: &Family, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(family.name())
+    pub(super) fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Family, D::Error> {
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
@@ -130,7 +136,13 @@ impl Table {
             .timings
             .iter()
             .filter(|timing| nearest(timing) <= distance + 1e-9)
-            .filter_map(|timing| timing.choice(limits, op, bits, count, exponent_bits))
+            .filter_map(|timing| {
+                // `None` if the device has no room for it.
+                let variant = Variant::nearest(timing.family, bits, timing.layout, timing.bits, limits)?;
+                let longest = if op == Op::PowVartime { MAX_DIRECT_WINDOW } else { timing.window };
+                let window = best_window(longest, exponent_bits);
+                Some(Choice { variant, window, seconds: timing.seconds(op, bits, count, exponent_bits) })
+            })
             .collect();
         choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         choices
@@ -138,21 +150,6 @@ impl Table {
 }
 
 impl Timing {
-    /// The choice of this way for a batch of `count` items; `None` if the device has no room for it.
-    fn choice(
-        &self,
-        limits: &Limits,
-        op: Op,
-        bits: usize,
-        count: usize,
-        exponent_bits: usize,
-    ) -> Option<Choice> {
-        let variant = Variant::nearest(self.family, bits, self.layout, self.bits, limits)?;
-        let longest = if op == Op::PowVartime { MAX_DIRECT_WINDOW } else { self.window };
-        let window = best_window(longest, exponent_bits);
-        Some(Choice { variant, window, seconds: self.seconds(op, bits, count, exponent_bits) })
-    }
-
     /// Estimated seconds of a batch of `count` items.
     pub(crate) fn seconds(&self, op: Op, bits: usize, count: usize, exponent_bits: usize) -> f64 {
         let waves = count as f64 / self.wave as f64;

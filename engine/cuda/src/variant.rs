@@ -7,7 +7,6 @@ use crate::family::layout::{KernelSet, Layout, Placement, Size};
 use crate::family::rns::Rns;
 use crate::family::rns::layout::{OneModulusKernel, SECRET_WINDOW};
 use crate::part::Part;
-use crate::sources;
 use modmill_core::Family;
 use std::fmt;
 
@@ -28,7 +27,7 @@ pub struct Variant {
 }
 
 /// Words of the longest numbers that kernels take.
-pub const MAX_WORDS: u32 = 1024;
+pub(crate) const MAX_WORDS: u32 = 1024;
 
 /// A number of words above [`MAX_WORDS`], and a multiple of every step of lengths.
 const MORE_WORDS: u32 = 2 * MAX_WORDS;
@@ -119,8 +118,8 @@ impl Variant {
         let Layout { block, resident, .. } = self.layout;
         let threads = u64::from(block) * u64::from(resident.max(1));
         let Some(set) = self.kernel_set() else { return false };
-        set.runs_on(limits)
-            && limits.resident_blocks(block, set.shared_bytes()) >= resident.max(1)
+        self.rns().is_none_or(|rns| rns.runs_on(limits))
+            && limits.resident_blocks(block, set.shared_bytes) >= resident.max(1)
             && threads * u64::from(LEAST_REGISTERS) <= u64::from(limits.registers_per_multiprocessor)
     }
 
@@ -139,7 +138,7 @@ impl Variant {
     }
 
     /// The family's description of these kernels; `None` if it does not have them.
-    fn kernel_set(&self) -> Option<Box<dyn KernelSet>> {
+    fn kernel_set(&self) -> Option<KernelSet> {
         if !self.is_shape() {
             return None;
         }
@@ -163,25 +162,24 @@ impl Variant {
     /// log2 of the Montgomery radix R.
     #[must_use]
     pub fn radix_bits(&self) -> u32 {
-        self.kernel_set().map_or(0, |set| set.radix_bits())
+        self.kernel_set().unwrap_or_default().radix_bits
     }
 
     /// Bits of the longest integers that kernels take as they are. Longer ones are reduced first.
     #[must_use]
     pub fn input_bits(&self) -> usize {
-        self.kernel_set().map_or(0, |set| set.input_bits())
+        self.kernel_set().unwrap_or_default().input_bits
     }
 
     /// Bytes of a table entry that a thread keeps.
-    #[must_use]
-    pub fn entry_bytes(&self) -> usize {
-        self.kernel_set().map_or(0, |set| set.entry_bytes())
+    pub(crate) fn entry_bytes(&self) -> usize {
+        self.kernel_set().unwrap_or_default().entry_bytes
     }
 
     /// Bytes of shared memory of a block.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
-        self.kernel_set().map_or(0, |set| set.shared_bytes())
+        self.kernel_set().unwrap_or_default().shared_bytes
     }
 
     /// The program of one part of the kernels; `None` if the family does not have it.
@@ -217,23 +215,21 @@ impl Variant {
     /// the two parts with powers.
     #[must_use]
     pub fn merged_program(&self, part: Part) -> Option<Program> {
-        let Rns { residues, bases } = self.rns()?;
         let kernel = match part {
             Part::Power => OneModulusKernel::Power,
             _ => OneModulusKernel::PowerVartime,
         };
-        let merged = Rns { residues: residues.merged(kernel)?, bases };
-        let program = with_part(self.program_with(&family::rns::POWER_FILES, &merged), part);
+        let set = self.rns()?.merged(kernel)?.kernels();
+        let program = with_part(self.program_with(&family::rns::POWER_FILES, &set), part);
         Some(Program { name: format!("{}, one modulus", program.name), ..program })
     }
 
     /// The program of powers of one base modulo one number that is a part of the matrices, in residues.
     #[must_use]
     pub fn fixed_base_program(&self) -> Option<Program> {
-        let Rns { residues, bases } = self.rns()?;
+        let set = self.rns()?.merged(OneModulusKernel::FixedBase)?.kernels();
         let files = [&family::rns::POWER_FILES[..], &["rns_fixed"]].concat();
-        let merged = Rns { residues: residues.merged(OneModulusKernel::FixedBase)?, bases };
-        let program = self.program_with(&files, &merged);
+        let program = self.program_with(&files, &set);
         Some(Program { name: format!("{}, powers of one base", program.name), ..program })
     }
 
@@ -265,52 +261,32 @@ impl Variant {
             ("RESIDENT", 1),
             (Part::Preparation.define(), 1),
         ];
-        let files = ["device", "call", "constants", "rsa"];
-        (self.family == Family::Rns).then(|| Program {
-            name: format!("Garner's step for primes of {} bits", 32 * self.words),
-            main: files.map(|file| format!("#include \"{file}.cuh\"\n")).concat(),
-            files: sources::ALL,
-            defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
-            options: Vec::new(),
-            specific: false,
-        })
+        let name = format!("Garner's step for primes of {} bits", 32 * self.words);
+        (self.family == Family::Rns)
+            .then(|| Program::new(name, &["device", "call", "constants", "rsa"], &defines))
     }
 
     /// The program of these files. That of a variant that does not exist is never compiled.
     fn program_of(&self, files: &[&str]) -> Program {
-        match self.kernel_set() {
-            Some(set) => self.program_with(files, set.as_ref()),
-            None => self.assemble(files, Vec::new()),
-        }
+        self.program_with(files, &self.kernel_set().unwrap_or_default())
     }
 
-    fn program_with(&self, files: &[&str], set: &dyn KernelSet) -> Program {
-        let radix_bits = set.radix_bits();
+    fn program_with(&self, files: &[&str], set: &KernelSet) -> Program {
+        let Self { family, words, layout, .. } = *self;
         let mut defines = vec![
-            ("WORDS", self.words),
+            ("WORDS", words),
             ("ROOM", u32::from(self.room)),
-            ("RADIX_BITS", radix_bits),
+            ("RADIX_BITS", set.radix_bits),
             // Squarings of 2^(k / 2^s) R give 2^k R, if 2^s divides k.
-            ("SQUARINGS", radix_bits.trailing_zeros().min(5)),
-            ("THREADS", self.layout.threads),
-            ("BLOCK", self.layout.block),
-            ("RESIDENT", self.layout.resident),
+            ("SQUARINGS", set.radix_bits.trailing_zeros().min(5)),
+            ("THREADS", layout.threads),
+            ("BLOCK", layout.block),
+            ("RESIDENT", layout.resident),
         ];
-        defines.extend(set.defines());
-        self.assemble(files, defines)
-    }
-
-    fn assemble(&self, files: &[&str], defines: Vec<(&'static str, u32)>) -> Program {
-        let family = self.family.name();
-        let includes = ["device", "call", "constants"].iter().chain(files);
-        Program {
-            name: format!("{family} of {} bits, {} threads a number", 32 * self.words, self.layout.threads),
-            main: includes.map(|file| format!("#include \"{file}.cuh\"\n")).collect(),
-            files: sources::ALL,
-            defines: defines.into_iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
-            options: Vec::new(),
-            specific: self.family == Family::Rns,
-        }
+        defines.extend(&set.defines);
+        let name = format!("{family} of {} bits, {} threads a number", 32 * words, layout.threads);
+        let files = [&["device", "call", "constants"], files].concat();
+        Program { specific: family == Family::Rns, ..Program::new(name, &files, &defines) }
     }
 }
 

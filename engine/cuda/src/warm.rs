@@ -3,6 +3,7 @@
 use crate::backend::Cuda;
 use crate::bundle::MachineCodeEntry;
 use crate::error::Result;
+use crate::modular::KernelPlan;
 use crate::planning::Recipe;
 use crate::task::{Reads, Task};
 use modmill_core::{ModuliForm, Op, Plan, Request};
@@ -16,9 +17,9 @@ impl Cuda {
     pub fn warm(&self, plan: &Plan) -> Result<()> {
         for loaded in self.loaded() {
             match plan.recipe.get() {
-                Some(Recipe::Kernels { variant, task, passed_over, .. }) => {
-                    let variant = &passed_over.as_ref().map_or(*variant, |passed_over| passed_over.variant);
-                    loaded.kernels(*variant)?.of(task, true)?;
+                Some(Recipe::Kernels(KernelPlan { variant, task, .. }, passed_over)) => {
+                    let variant = passed_over.map_or(*variant, |passed_over| passed_over.variant);
+                    loaded.kernels(variant)?.of(task, true)?;
                     let is_one = plan.request.moduli == ModuliForm::Shared;
                     let merged = variant.merged_program(task.part());
                     if let Some(program) = merged.filter(|_| is_one && task.is_power()) {
@@ -49,9 +50,7 @@ impl Cuda {
         }
         Ok(true)
     }
-}
 
-impl Cuda {
     /// Runs `work`. Meanwhile every batch waits for the kernels that suit it best, however long they take to
     /// compile, so that they are in the cache of kernels afterwards.
     pub fn warm_by<T>(&self, work: impl FnOnce() -> T) -> T {

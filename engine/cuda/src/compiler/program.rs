@@ -1,7 +1,7 @@
 //! Programs of kernels, and the keys of their machine code.
 
 use crate::digest::Digest;
-use crate::sources::Source;
+use crate::sources::{self, Source};
 
 /// A program of kernels. Kernels are declared `extern "C"`, so that they are found by their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,18 @@ pub struct Program {
 }
 
 impl Program {
+    /// A program of some files, named without their ending, with macros that are numbers.
+    pub(crate) fn new(name: impl Into<String>, files: &[&str], defines: &[(&str, u32)]) -> Self {
+        Self {
+            name: name.into(),
+            main: files.iter().map(|file| format!("#include \"{file}.cuh\"\n")).collect(),
+            files: sources::ALL,
+            defines: defines.iter().map(|&(name, value)| (name.to_owned(), value.to_string())).collect(),
+            options: Vec::new(),
+            specific: false,
+        }
+    }
+
     /// The digest of everything that the program is made of.
     #[must_use]
     pub fn digest(&self) -> Digest {

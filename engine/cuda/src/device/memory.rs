@@ -8,6 +8,7 @@ use super::uses::Uses;
 use crate::error::{Error, Result};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Memory on the device. Dropping it waits for the operations that use it, and keeps the memory for the next
 /// buffer. A new buffer has undefined contents.
@@ -17,6 +18,8 @@ pub struct Buffer {
     bytes: usize,
     /// Whether it may hold secrets, its own or those of the buffer before.
     is_secret: bool,
+    /// Whether it counts as a resident batch's.
+    is_resident: bool,
     pub(super) uses: Uses,
 }
 
@@ -24,7 +27,14 @@ impl Buffer {
     pub(super) fn new(device: Arc<Shared>, bytes: usize, contents: Contents) -> Result<Self> {
         let Free { address, is_secret, .. } = device.take(bytes, contents)?;
         let is_secret = is_secret || contents == Contents::Secret;
-        Ok(Self { device, address, bytes, is_secret, uses: Uses::default() })
+        Ok(Self { device, address, bytes, is_secret, is_resident: false, uses: Uses::default() })
+    }
+
+    /// This memory as that of a resident batch, whose bytes are counted until it is dropped.
+    pub(super) fn resident(mut self) -> Self {
+        self.device.resident.fetch_add(self.bytes, Ordering::Relaxed);
+        self.is_resident = true;
+        self
     }
 
     /// Its address on the device, a multiple of 256.
@@ -42,6 +52,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if self.is_resident {
+            self.device.resident.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
         let bytes = self.device.platform.rounded(self.bytes);
         match self.uses.settle() {
             Ok(()) => self.device.keep(Free { address: self.address, bytes, is_secret: self.is_secret }),

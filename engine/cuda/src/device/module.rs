@@ -13,17 +13,33 @@ use std::sync::Arc;
 /// `#[repr(C)]`, of numbers only, the same as the kernel's own structure, field by field.
 pub unsafe trait KernelArguments: Copy + 'static {}
 
-/// Asserts the size of a kernel's structure and the offsets of its fields. The kernel's source asserts the
-/// same numbers.
-macro_rules! assert_layout {
-    ($name:ident: $bytes:literal bytes, $($field:ident at $offset:literal),+) => {
+/// Declares structures that kernels take, each with its size and the offsets of its fields, which the
+/// kernel's source asserts too.
+macro_rules! kernel_structs {
+    ($(
+        $(#[$doc:meta])*
+        $vis:vis struct $name:ident: $bytes:literal bytes {
+            $($(#[$field_doc:meta])* $field:ident at $offset:literal: $type:ty,)+
+        }
+    )+) => {$(
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy, Default)]
+        $vis struct $name {
+            $($(#[$field_doc])* $vis $field: $type,)+
+        }
+
         const _: () = assert!(
             size_of::<$name>() == $bytes $(&& std::mem::offset_of!($name, $field) == $offset)+,
             "the kernels' structure has another layout"
         );
-    };
+
+        #[allow(unsafe_code)]
+        // SAFETY: a plain structure of integers, laid out as the kernels' own.
+        unsafe impl crate::device::KernelArguments for $name {}
+    )+};
 }
-pub(crate) use assert_layout;
+pub(crate) use kernel_structs;
 
 pub(super) struct Loaded {
     device: Arc<Shared>,
@@ -76,6 +92,12 @@ impl Kernel {
     pub fn occupancy(&self, block: u32, shared_bytes: u32) -> Result<u32> {
         // SAFETY: the kernel's module is loaded as long as `self` is here.
         unsafe { self.module.device.platform.occupancy(self.handle, block, shared_bytes) }
+    }
+
+    /// How many blocks of this size run on the device at a time; at least one on each multiprocessor.
+    pub(crate) fn blocks(&self, block: u32, shared_bytes: u32) -> Result<u32> {
+        let multiprocessors = self.module.device.platform.properties().limits.multiprocessors;
+        Ok(self.occupancy(block, shared_bytes)?.max(1) * multiprocessors)
     }
 
     pub(super) fn handle(&self) -> Handle {

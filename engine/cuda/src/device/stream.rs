@@ -6,7 +6,7 @@ use super::memory::{Buffer, HostBuffer, check};
 use super::module::{Kernel, KernelArguments};
 use super::platform::{Handle, Shape};
 use super::shared::Shared;
-use super::uses::Line;
+use super::uses::{Line, Uses};
 use crate::error::Result;
 use modmill_core::sync::Mutex;
 use std::ops::Range;
@@ -34,10 +34,7 @@ impl Stream {
             let to = to.address() + at as u64;
             self.line.device.platform.copy_in(self.line.handle, to, pointer, range.len())
         };
-        let number = self.line.count();
-        from.uses.add(&self.line, number);
-        to.uses.add(&self.line, number);
-        result
+        self.started(result, [&from.uses, &to.uses])
     }
 
     /// Copies limbs of the host into a buffer, from byte `at` on.
@@ -52,8 +49,7 @@ impl Stream {
             let to = to.address() + at as u64;
             self.line.device.platform.copy_in(self.line.handle, to, from.as_ptr().cast(), bytes)
         };
-        to.uses.add(&self.line, self.line.count());
-        result
+        self.started(result, [&to.uses])
     }
 
     /// Copies the first bytes of a buffer to limbs of the host.
@@ -68,8 +64,7 @@ impl Stream {
             let platform = &self.line.device.platform;
             platform.copy_out(self.line.handle, to.as_mut_ptr().cast(), from.address(), bytes)
         };
-        from.uses.add(&self.line, self.line.count());
-        result
+        self.started(result, [&from.uses])
     }
 
     /// Copies a range of bytes of a buffer to the host, from byte `at` on.
@@ -81,10 +76,7 @@ impl Stream {
             let from = from.address() + range.start as u64;
             self.line.device.platform.copy_out(self.line.handle, pointer, from, range.len())
         };
-        let number = self.line.count();
-        from.uses.add(&self.line, number);
-        to.uses.add(&self.line, number);
-        result
+        self.started(result, [&from.uses, &to.uses])
     }
 
     /// Copies a range of bytes of one buffer to another, from byte `at` on.
@@ -96,10 +88,7 @@ impl Stream {
             let (from, to) = (from.address() + range.start as u64, to.address() + at as u64);
             self.line.device.platform.copy_within(self.line.handle, to, from, range.len())
         };
-        let number = self.line.count();
-        from.uses.add(&self.line, number);
-        to.uses.add(&self.line, number);
-        result
+        self.started(result, [&from.uses, &to.uses])
     }
 
     /// Sets a range of bytes of a buffer.
@@ -110,8 +99,7 @@ impl Stream {
             let address = buffer.address() + range.start as u64;
             self.line.device.platform.fill(self.line.handle, address, byte, range.len())
         };
-        buffer.uses.add(&self.line, self.line.count());
-        result
+        self.started(result, [&buffer.uses])
     }
 
     /// Runs a kernel with one argument, a structure.
@@ -135,11 +123,13 @@ impl Stream {
             let arguments = ptr::from_ref(arguments).cast();
             self.line.device.platform.launch(self.line.handle, kernel.handle(), shape, arguments)
         };
+        self.started(result, buffers.iter().map(|buffer| &buffer.uses).chain([kernel.uses()]))
+    }
+
+    /// Counts an operation that was just started, and has what it works with remember it.
+    fn started<'a>(&self, result: Result<()>, used: impl IntoIterator<Item = &'a Uses>) -> Result<()> {
         let number = self.line.count();
-        kernel.uses().add(&self.line, number);
-        for buffer in buffers {
-            buffer.uses.add(&self.line, number);
-        }
+        used.into_iter().for_each(|uses| uses.add(&self.line, number));
         result
     }
 

@@ -24,7 +24,7 @@ const OPTIONS: &[&str] = &["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contra
 /// The kernels of a program. A program is compiled at most once in a process, and kept in the cache.
 /// Libraries are never unloaded, because threads keep variables in them.
 pub(super) fn library(program: &Program, cache: &Cache) -> Result<&'static Library> {
-    static LIBRARIES: Memo<&'static Library> = Memo::new();
+    static LIBRARIES: Memo<Digest, &'static Library> = Memo::new();
     LIBRARIES.get(&program.digest(), || {
         let folder = TempDir::new().map_err(|error| broken(program, &error))?;
         let compiler = Compiler::from_environment()?;

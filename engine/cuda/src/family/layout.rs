@@ -1,6 +1,5 @@
 //! How numbers are spread over the threads of a device, and what every family says about it.
 
-use crate::device::Limits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -71,24 +70,16 @@ pub enum Placement {
 }
 
 /// The properties of one set of a family's kernels: numbers of one size in one layout.
-pub(crate) trait KernelSet {
+#[derive(Debug, Default)]
+pub(crate) struct KernelSet {
     /// log2 of the Montgomery radix R.
-    fn radix_bits(&self) -> u32;
-
+    pub(crate) radix_bits: u32,
     /// Bits of the longest integers that kernels take as they are. Longer ones are reduced first.
-    fn input_bits(&self) -> usize;
-
+    pub(crate) input_bits: usize,
     /// Bytes of a table entry that a thread keeps.
-    fn entry_bytes(&self) -> usize;
-
+    pub(crate) entry_bytes: usize,
     /// Bytes of shared memory of a block.
-    fn shared_bytes(&self) -> u32;
-
+    pub(crate) shared_bytes: u32,
     /// The macros that only this family's sources know.
-    fn defines(&self) -> Vec<(&'static str, u32)>;
-
-    /// Whether a device has the instructions that the kernels use.
-    fn runs_on(&self, _: &Limits) -> bool {
-        true
-    }
+    pub(crate) defines: Vec<(&'static str, u32)>,
 }

@@ -10,53 +10,25 @@ const MAX_SAMPLES: u32 = 255;
 /// Samples of 23 bits of a number, at most, for the same reason.
 const MAX_LONG_SAMPLES: u32 = 63;
 
-pub(super) struct Narrow {
-    size: Size,
-    block: u32,
-    samples: Samples,
+/// The kernels for numbers of a size, if there are any in this layout.
+pub(super) fn kernels(size: Size, layout: &Layout) -> Option<KernelSet> {
+    let &Layout { threads, block, .. } = layout;
+    let samples = samples(size, threads);
+    let fits = samples.of_thread <= 32
+        && (threads == 1 || samples.of_thread >= 3)
+        && samples.count <= MAX_SAMPLES
+        && layout.cut.is_none();
+    fits.then(|| KernelSet {
+        radix_bits: samples.radix_bits(),
+        input_bits: 32 * size.words as usize,
+        entry_bytes: 16 * samples.of_thread.div_ceil(4) as usize,
+        shared_bytes: 8 * samples.of_thread * block,
+        defines: vec![("DIGITS", samples.of_thread), ("SAMPLE_BITS", samples.bits)],
+    })
 }
 
-impl Narrow {
-    pub(super) fn new(size: Size, layout: &Layout) -> Option<Self> {
-        let &Layout { threads, block, .. } = layout;
-        let samples = samples(size, threads);
-        let fits = samples.of_thread <= 32
-            && (threads == 1 || samples.of_thread >= 3)
-            && samples.count <= MAX_SAMPLES
-            && layout.cut.is_none();
-        fits.then_some(Self { size, block, samples })
-    }
-
-    /// The layouts worth measuring with `threads` threads to a number.
-    pub(super) fn layouts(size: Size, threads: u32) -> Vec<Layout> {
-        samples(size, threads).layouts(threads)
-    }
-}
-
-/// The longest samples whose column sums fit.
-fn samples(size: Size, threads: u32) -> Samples {
+/// The longest samples whose column sums fit, with `threads` threads to a number.
+pub(super) fn samples(size: Size, threads: u32) -> Samples {
     let long = Samples::new(size, threads, 23);
     if long.count <= MAX_LONG_SAMPLES { long } else { Samples::new(size, threads, 22) }
-}
-
-impl KernelSet for Narrow {
-    fn radix_bits(&self) -> u32 {
-        self.samples.radix_bits()
-    }
-
-    fn input_bits(&self) -> usize {
-        32 * self.size.words as usize
-    }
-
-    fn entry_bytes(&self) -> usize {
-        16 * self.samples.of_thread.div_ceil(4) as usize
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        8 * self.samples.of_thread * self.block
-    }
-
-    fn defines(&self) -> Vec<(&'static str, u32)> {
-        vec![("DIGITS", self.samples.of_thread), ("SAMPLE_BITS", self.samples.bits)]
-    }
 }

@@ -13,7 +13,9 @@ mod tables;
 
 use super::layout::{Cut, KernelSet, Layout, Placement};
 use crate::device::{Limits, Tensor};
-use layout::{LEAST_STREAMED, MOST_GROUPS, MOST_IN_REGISTERS, ResidueLayout, fewest_to_a, fewest_to_b};
+use layout::{
+    LEAST_STREAMED, MOST_GROUPS, MOST_IN_REGISTERS, OneModulusKernel, ResidueLayout, fewest_to_a, fewest_to_b,
+};
 use modmill_core::rns::Bases;
 use std::sync::Arc;
 
@@ -54,7 +56,7 @@ impl Rns {
         let set = Self::new(words, layout, Placement::Shared)?;
         let room = limits.shared_per_block.checked_sub(set.residues.other_bytes(true))?;
         // Matrices with a modulus are the larger ones. Chunks do not matter.
-        let merged = set.residues.merged(layout::OneModulusKernel::Power).unwrap_or(set.residues);
+        let merged = set.residues.merged(OneModulusKernel::Power).unwrap_or(set.residues);
         if merged.matrices_bytes() <= room {
             return Some(Placement::Shared);
         }
@@ -96,31 +98,24 @@ impl Rns {
             _ => Vec::new(),
         }
     }
-}
-
-impl KernelSet for Rns {
-    fn radix_bits(&self) -> u32 {
-        32 * self.residues.words()
+    /// This size with one modulus for all items, which is a part of the matrices that `kernel` multiplies by.
+    pub(crate) fn merged(self, kernel: OneModulusKernel) -> Option<Self> {
+        Some(Self { residues: self.residues.merged(kernel)?, ..self })
     }
 
-    fn input_bits(&self) -> usize {
-        self.bases.capacity_bits()
+    /// The kernels of this size. Tables are a part of the workspace, so that threads keep no entries.
+    pub(crate) fn kernels(&self) -> KernelSet {
+        KernelSet {
+            radix_bits: 32 * self.residues.words(),
+            input_bits: self.bases.capacity_bits(),
+            entry_bytes: 0,
+            shared_bytes: self.residues.shared_bytes(true),
+            defines: self.residues.defines(),
+        }
     }
 
-    /// Tables are a part of the workspace.
-    fn entry_bytes(&self) -> usize {
-        0
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.residues.shared_bytes(true)
-    }
-
-    fn defines(&self) -> Vec<(&'static str, u32)> {
-        self.residues.defines()
-    }
-
-    fn runs_on(&self, limits: &Limits) -> bool {
+    /// Whether a device has the instructions that the kernels use.
+    pub(crate) fn runs_on(&self, limits: &Limits) -> bool {
         let has_warpgroups = limits.tensor() == Tensor::Warpgroups;
         match self.residues.placement() {
             Placement::Ring(_) => has_warpgroups,

@@ -11,7 +11,7 @@
 
 use super::calls::RemainderCall;
 use super::moduli::LongModuli;
-use super::{Factor, Input, Kept, Length, Output, Transforms, Work, upload};
+use super::{Factor, Input, Kept, Length, Output, Transforms, Work};
 use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
@@ -46,7 +46,7 @@ impl Reduction {
         transforms: &Transforms,
         stream: &Stream,
         length: &Length,
-        moduli: LongModuli<'_>,
+        moduli: &LongModuli,
         size: usize,
     ) -> Result<Self> {
         let limbs = moduli.limbs();
@@ -66,14 +66,14 @@ impl Reduction {
         };
         if let LongModuli::One(modulus) = moduli {
             let keep = |length: &Length, number: &[u64], kept: &Buffer| {
-                let words = upload(device, number, Contents::Secret)?;
+                let words = device.upload(number, Contents::Secret)?;
                 let buffers = [&words];
                 let input = Input::plain(numbers(&words, 0, limbs, 0), &buffers);
                 transforms.keep(stream, length, input, 1, kept)?;
                 Ok(words)
             };
-            keep(length, modulus.reciprocal(), &reduction.reciprocals)?;
-            reduction.own = Some(keep(&wrapped, modulus.divisor(), &reduction.divisors)?);
+            keep(length, &modulus.reciprocal, &reduction.reciprocals)?;
+            reduction.own = Some(keep(&wrapped, &modulus.divisor, &reduction.divisors)?);
         }
         Ok(reduction)
     }

@@ -1,25 +1,24 @@
 //! Batches of long numbers through one device.
 
 use super::barrett::Reduction;
-use super::moduli::{LongModuli, SeededModulus};
+use super::moduli::LongModuli;
 use super::powers::{Exponents, Powers};
 use super::{Factor, Input, Kept, Length, Output, Transforms, Work, Workspace};
 use crate::call::{Numbers, word};
 use crate::checks::{check_items, check_lengths};
-use crate::device::{Buffer, Contents, Device, HostBuffer, Stream};
-use crate::device_rows::DeviceRows;
+use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::{Error, Result};
-use crate::pipeline::{self, Chunk, ChunkSizes, Exchange, Footprint, Incoming, Lane, Outgoing, Stages};
-use crate::staging::{AnswerRows, Answers, Source, Staging, all_pinned, copy_rows, gather_all};
+use crate::operands::{Destination, Flags, OperandExchange, Operands};
+use crate::pipeline::{self, Chunk, ChunkSizes, Footprint, Lane, Place, Stages};
+use crate::staging::{Answers, Source};
 use modmill_core::{Items, Operand};
-use std::ops::Range;
 
 /// An operation on long numbers, modulo others if there are any.
 #[derive(Clone, Copy)]
 pub(crate) struct LongJob<'a> {
     a: Operand<'a>,
     task: LongTask<'a>,
-    moduli: Option<LongModuli<'a>>,
+    moduli: Option<&'a LongModuli>,
 }
 
 /// The operation on the first operand, a.
@@ -58,7 +57,7 @@ impl<'a> LongJob<'a> {
     }
 
     /// This job modulo numbers of at least half the bits of factors and bases.
-    pub(crate) fn modulo(self, moduli: LongModuli<'a>) -> Self {
+    pub(crate) fn modulo(self, moduli: &'a LongModuli) -> Self {
         Self { moduli: Some(moduli), ..self }
     }
 
@@ -108,6 +107,18 @@ impl<'a> LongJob<'a> {
         operands
     }
 
+    /// The numbers that are copied in for every chunk: the first operand, the second one unless its transform
+    /// is kept, and the moduli with the first bits of their reciprocals where every item has its own.
+    fn inputs(&self, items: Items<'a>) -> Result<Operands<'a, 4>> {
+        let second = match self.task {
+            LongTask::Multiply(_) if self.keeps_second().is_some() => Source::NONE,
+            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => Source::operand(b)?,
+            LongTask::Square | LongTask::MultiplyKept(_) => Source::NONE,
+        };
+        let [moduli, seeds] = self.moduli.map_or(Ok([Source::NONE; 2]), LongModuli::sources)?;
+        Ok(Operands { sources: [Source::operand(self.a)?, second, moduli, seeds], items })
+    }
+
     /// Computes items on one device, by transforms of a length that holds their products, in
     /// chunks of `chunk` items; returns the kernels' seconds.
     pub(crate) fn run(
@@ -127,11 +138,12 @@ impl<'a> LongJob<'a> {
             LongTask::Multiply(_) | LongTask::MultiplyKept(_) | LongTask::Square => size.div_ceil(4),
         };
         let sizes = ChunkSizes { size, edge, multiple: 1 };
-        let destination = answers.destination();
+        let inputs = self.inputs(items)?;
+        let destination = Destination { rows: answers.destination(), limbs: self.limbs() };
         let make =
-            |rows: usize| LongStages::new(self, lane.device, transforms, length, items, destination, rows);
-        let answers = answers.on_host(items.len(), self.limbs());
-        let mut exchange = LongExchange { inputs: Inputs::new(self)?, items, answers };
+            |rows: usize| LongStages::new(self, lane.device, transforms, length, inputs, destination, rows);
+        let answers = answers.on_host(items.len(), destination.limbs);
+        let mut exchange = OperandExchange::new(inputs, answers, Flags::None);
         pipeline::run(lane, items.len(), sizes, make, &mut exchange)
     }
 
@@ -149,114 +161,13 @@ impl<'a> LongJob<'a> {
     }
 }
 
-/// The numbers that are copied in for every chunk: the operands, and the moduli where every item has its own.
-struct Inputs<'a> {
-    /// The first operand, and the second one unless its transform is kept.
-    sources: Vec<Source<'a>>,
-    moduli: Option<LongModuli<'a>>,
-}
-
-impl<'a> Inputs<'a> {
-    fn new(job: &LongJob<'a>) -> Result<Self> {
-        let mut sources = vec![Source::operand(job.a)?];
-        match job.task {
-            LongTask::Multiply(_) if job.keeps_second().is_some() => {}
-            LongTask::Multiply(b) | LongTask::Power(Exponents { operand: b, .. }) => {
-                sources.push(Source::operand(b)?);
-            }
-            LongTask::Square | LongTask::MultiplyKept(_) => {}
-        }
-        Ok(Self { sources, moduli: job.moduli })
-    }
-
-    /// Limbs of the operands of `rows` items.
-    fn operand_limbs(&self, rows: usize) -> usize {
-        self.sources.iter().map(|source| source.limbs(rows)).sum()
-    }
-
-    /// Limbs of a modulus and of the first bits of its reciprocal, where every item has its own.
-    fn modulus_limbs(&self) -> Option<(usize, usize)> {
-        match self.moduli {
-            Some(moduli @ LongModuli::Each(_)) => {
-                Some((moduli.limbs(), SeededModulus::seed_limbs(moduli.bits()) + 1))
-            }
-            Some(LongModuli::One(_)) | None => None,
-        }
-    }
-
-    fn limbs(&self, rows: usize) -> usize {
-        self.operand_limbs(rows) + self.modulus_limbs().map_or(0, |(modulus, seed)| rows * (modulus + seed))
-    }
-
-    /// Writes the operands of `items`, and then their moduli and seeds.
-    fn gather(&self, items: Items<'_>, input: &mut [u64]) {
-        let rest = gather_all(&self.sources, items, input);
-        if let (Some(LongModuli::Each(moduli)), Some((modulus, seed))) = (self.moduli, self.modulus_limbs()) {
-            let (divisors, after) = rest.split_at_mut(modulus * items.len());
-            copy_rows(divisors, modulus, |row| moduli[&items.get(row)].divisor());
-            copy_rows(&mut after[..seed * items.len()], seed, |row| moduli[&items.get(row)].seed());
-        }
-    }
-
-    /// The places of a chunk's operands on the device, each with the buffer that it is in; `items` are those
-    /// of the job.
-    fn numbers<'b>(&'b self, items: Items<'_>, chunk: &Chunk<'b>) -> [(Numbers, &'b Buffer); 2] {
-        let mut numbers = [(Numbers::default(), chunk.inputs); 2];
-        let mut start = 0;
-        for (source, place) in self.sources.iter().zip(&mut numbers) {
-            let buffer = source.rows().map_or(chunk.inputs, |rows| &rows.buffer);
-            *place = (source.numbers(chunk.inputs, start, items.get(chunk.first)), buffer);
-            start += source.limbs(chunk.rows);
-        }
-        numbers
-    }
-}
-
-/// The host's side of a batch.
-struct LongExchange<'a> {
-    inputs: Inputs<'a>,
-    items: Items<'a>,
-    /// `None` if the answers stay on the device.
-    answers: Option<AnswerRows<'a>>,
-}
-
-impl Exchange for LongExchange<'_> {
-    fn gather(&mut self, items: Range<usize>, _: usize, input: &mut HostBuffer) {
-        self.inputs.gather(self.items.part(items), input.limbs_mut());
-    }
-
-    fn scatter(&mut self, items: Range<usize>, output: &mut HostBuffer, _: &[u32]) {
-        if let Some(answers) = &mut self.answers {
-            answers.take(items, output.limbs());
-        }
-    }
-
-    fn scatter_and_gather(&mut self, done: Outgoing<'_>, next: Incoming<'_>) {
-        let Self { inputs, items, answers } = self;
-        rayon::join(
-            || answers.as_mut().map(|answers| answers.take(done.items, done.output.limbs())),
-            || inputs.gather(items.part(next.items), next.input.limbs_mut()),
-        );
-    }
-
-    fn pinned_inputs(&self, items: Range<usize>) -> Vec<(usize, &[u64])> {
-        all_pinned(&self.inputs.sources, self.items.part(items))
-    }
-
-    fn pinned_answers(&mut self, items: Range<usize>) -> Option<&mut [u64]> {
-        self.answers.as_mut()?.pinned(items)
-    }
-}
-
 /// The device's side: transforms and reductions for chunks of some size.
 struct LongStages<'a> {
     job: LongJob<'a>,
     transforms: &'a Transforms,
     length: Length,
-    inputs: Inputs<'a>,
-    items: Items<'a>,
-    /// Rows on the device for the answers, if they stay there.
-    destination: Option<&'a DeviceRows>,
+    inputs: Operands<'a, 4>,
+    destination: Destination<'a>,
     workspace: Workspace,
     /// The transform of a second factor that all items share.
     kept: Option<Buffer>,
@@ -264,8 +175,6 @@ struct LongStages<'a> {
     /// Memory for factors that are reduced before they are multiplied.
     reduced: [Option<Buffer>; 2],
     powers: Option<Powers>,
-    /// Limbs of an answer's row on the device.
-    limbs: usize,
 }
 
 impl<'a> LongStages<'a> {
@@ -274,12 +183,12 @@ impl<'a> LongStages<'a> {
         device: &Device,
         transforms: &'a Transforms,
         length: Length,
-        items: Items<'a>,
-        destination: Option<&'a DeviceRows>,
+        inputs: Operands<'a, 4>,
+        destination: Destination<'a>,
         size: usize,
     ) -> Result<Self> {
         let contents = Contents::Secret;
-        let limbs = job.limbs();
+        let limbs = destination.limbs;
         let set_up = device.stream()?;
         let keep = |b| keep(device, transforms, &set_up, &length, Source::operand(b)?);
         let kept = job.keeps_second().map(keep).transpose()?;
@@ -315,14 +224,12 @@ impl<'a> LongStages<'a> {
             workspace: transforms.workspace(&length, size, words, both, contents)?,
             transforms,
             length,
-            inputs: Inputs::new(job)?,
-            items,
+            inputs,
             destination,
             kept,
             reduction,
             reduced: [first?, second?],
             powers,
-            limbs,
         })
     }
 
@@ -334,7 +241,7 @@ impl<'a> LongStages<'a> {
                 Factor::Kept(Kept::all(transforms, 1))
             }
             (None, LongTask::MultiplyKept(KeptFactor { transforms, is_shared: false, .. })) => {
-                let start = self.length.bytes() * self.items.get(chunk.first);
+                let start = self.length.bytes() * self.inputs.items.get(chunk.first);
                 Factor::Kept(Kept { buffer: transforms, start, count: chunk.rows })
             }
             (None, LongTask::Multiply(_)) => Factor::Numbers(numbers),
@@ -345,34 +252,31 @@ impl<'a> LongStages<'a> {
 
 impl Stages for LongStages<'_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let output_limbs = if self.destination.is_some() { 0 } else { self.limbs * rows };
-        Footprint { input_limbs: self.inputs.limbs(rows), output_limbs, flag_words: 0 }
+        self.destination.footprint(&self.inputs, rows)
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
         let Self { transforms, length, workspace, .. } = self;
         let work = Work { transforms, stream: compute, length, workspace, items: chunk.rows };
-        let [(a, a_buffer), (b, b_buffer)] = self.inputs.numbers(self.items, chunk);
-        let mut buffers = vec![chunk.inputs, a_buffer, b_buffer];
+        let [a, b, moduli, seeds] = self.inputs.numbers(chunk);
+        let mut buffers = self.inputs.buffers(chunk);
         buffers.extend(self.reduced.iter().flatten());
         let input = |numbers: Numbers| Input::plain(numbers, &buffers);
-        let words = word(2 * self.limbs)?;
-        let output = match self.destination {
-            Some(rows) => Output { buffer: &rows.buffer, start: rows.start(chunk.first), words },
-            None => Output::all(chunk.outputs, words),
-        };
+        let words = word(2 * self.destination.limbs)?;
+        let Place { buffer, start } = self.destination.place(chunk);
+        let output = Output { buffer, start, words };
         let Some(reduction) = &self.reduction else {
             return transforms.multiply(&work, input(a), self.second(b, chunk), output);
         };
-        let divisors = reduction.load(&work, chunk.inputs, self.inputs.operand_limbs(chunk.rows))?;
+        let divisors = reduction.load(&work, moduli, seeds, chunk.inputs)?;
         if let (Some(powers), LongTask::Power(exponents)) = (&self.powers, self.job.task) {
-            let digits = (&exponents, (b, b_buffer));
+            let digits = (&exponents, input(b));
             return powers.run(&work, reduction, divisors, input(a), digits, output);
         }
         let factor = |number: Numbers, reduced: &Option<Buffer>| match reduced {
             None => Ok(number),
             Some(buffer) => {
-                let to = Output::all(buffer, word(2 * self.limbs)?);
+                let to = Output::all(buffer, words);
                 reduction.reduce(&work, divisors, input(number), to)?;
                 Ok(to.numbers())
             }
@@ -391,21 +295,9 @@ fn keep(
     source: Source<'_>,
 ) -> Result<Buffer> {
     let kept = device.buffer(length.bytes(), Contents::Secret)?;
-    if let Some(rows) = source.rows() {
-        let buffers = [&rows.buffer];
-        let input = Input::plain(source.numbers(&rows.buffer, 0, 0), &buffers);
-        transforms.keep(stream, length, input, 1, &kept)?;
-        return Ok(kept);
-    }
-    let limbs = source.limbs(1);
-    let mut staging = Staging::new(device, limbs, Contents::Secret)?;
-    staging.written(0..limbs);
-    source.gather((0..1).into(), &mut staging.buffer.limbs_mut()[..limbs]);
-    let words = device.buffer(8 * limbs, Contents::Secret)?;
-    stream.copy_in(&staging.buffer, 0..8 * limbs, &words, 0)?;
-    let buffers = [&words];
-    let input = Input::plain(source.numbers(&words, 0, 0), &buffers);
+    let uploaded = source.upload(device)?;
+    let buffers = [source.rows().map_or(&uploaded, |rows| &rows.buffer)];
+    let input = Input::plain(source.numbers(&uploaded, 0, 0), &buffers);
     transforms.keep(stream, length, input, 1, &kept)?;
-    stream.synchronize()?;
     Ok(kept)
 }

@@ -1,11 +1,9 @@
-//! Tables of roots on the device, made when they are first needed and kept.
+//! Tables of roots on the device.
 
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Result;
 use modmill_core::goldilocks::{inverse, mul, pow, root_of_unity};
-use modmill_core::sync::Mutex;
 use rayon::prelude::*;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The contents of a table.
@@ -34,6 +32,11 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// The table in the memory of a device.
+    pub(super) fn upload(self, device: &Device) -> Result<Arc<Buffer>> {
+        Ok(Arc::new(device.upload(&self.values(), Contents::Public)?))
+    }
+
     fn values(self) -> Vec<u64> {
         match self {
             Self::There { points, stride } => {
@@ -68,34 +71,6 @@ fn grid(rows: usize, stride: usize, root: u64, scale: u64) -> Vec<u64> {
         }
     });
     table
-}
-
-/// The tables of a device.
-#[derive(Default)]
-pub(super) struct Tables(Mutex<HashMap<Kind, Arc<Buffer>>>);
-
-impl Tables {
-    pub(super) fn get(&self, device: &Device, kind: Kind) -> Result<Arc<Buffer>> {
-        let mut tables = self.0.lock();
-        if let Some(table) = tables.get(&kind) {
-            return Ok(table.clone());
-        }
-        let table = Arc::new(upload(device, &kind.values(), Contents::Public)?);
-        tables.insert(kind, table.clone());
-        Ok(table)
-    }
-}
-
-/// Limbs on the device.
-pub(super) fn upload(device: &Device, limbs: &[u64], contents: Contents) -> Result<Buffer> {
-    let bytes = 8 * limbs.len();
-    let mut staging = device.host_buffer(bytes, contents)?;
-    staging.limbs_mut()[..limbs.len()].copy_from_slice(limbs);
-    let buffer = device.buffer(bytes, contents)?;
-    let stream = device.stream()?;
-    stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
-    stream.synchronize()?;
-    Ok(buffer)
 }
 
 #[cfg(test)]

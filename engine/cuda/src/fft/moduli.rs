@@ -2,11 +2,11 @@
 //! bits where every item has its own.
 
 use crate::error::{Error, Result};
+use crate::staging::{ByItem, Origin, Source};
 use modmill_core::limbs::{add_assign, bit_length, shift_left, shift_right};
 use modmill_core::{Job, Moduli, Modulus};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -47,8 +47,8 @@ pub trait Reciprocals: Send + Sync {
 
 /// A modulus d of n bits and its reciprocal `m = floor((2^2n - 1) / d) - 2^n`.
 pub(crate) struct LongModulus {
-    divisor: Limbs,
-    reciprocal: Limbs,
+    pub(super) divisor: Limbs,
+    pub(super) reciprocal: Limbs,
     bits: usize,
 }
 
@@ -88,14 +88,6 @@ impl LongModulus {
         }
         Ok(padded)
     }
-
-    pub(super) fn divisor(&self) -> &[u64] {
-        &self.divisor
-    }
-
-    pub(super) fn reciprocal(&self) -> &[u64] {
-        &self.reciprocal
-    }
 }
 
 /// A modulus with the first bits of its reciprocal, from which the device finds the others.
@@ -134,14 +126,6 @@ impl SeededModulus {
     pub(crate) fn seed_limbs(bits: usize) -> usize {
         precisions(bits)[0] / 64
     }
-
-    pub(super) fn divisor(&self) -> &[u64] {
-        &self.divisor
-    }
-
-    pub(super) fn seed(&self) -> &[u64] {
-        &self.seed
-    }
 }
 
 fn wrong_reciprocal(bits: usize) -> Error {
@@ -159,28 +143,25 @@ fn normalised(modulus: &[u64]) -> (Limbs, usize) {
     (normalised, shift)
 }
 
-/// Moduli may be secrets, so that their lengths are all that is printed.
-impl fmt::Debug for LongModulus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LongModulus").field("bits", &self.bits).finish_non_exhaustive()
+/// The moduli of a job with their reciprocals, all of one length in bits: one for all items, or one for each
+/// item by its index.
+pub(crate) enum LongModuli {
+    One(Arc<LongModulus>),
+    Each(HashMap<usize, Arc<SeededModulus>>),
+}
+
+impl ByItem for HashMap<usize, Arc<SeededModulus>> {
+    fn number(&self, item: usize, kind: usize) -> &[u64] {
+        let modulus = &self[&item];
+        if kind == DIVISOR { &modulus.divisor } else { &modulus.seed }
     }
 }
 
-/// Moduli may be secrets, so that their lengths are all that is printed.
-impl fmt::Debug for SeededModulus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SeededModulus").field("bits", &self.bits).finish_non_exhaustive()
-    }
-}
+/// The kinds of numbers that an item with a modulus of its own has.
+const DIVISOR: usize = 0;
+const SEED: usize = 1;
 
-/// Long moduli of one length in bits: one for all items, or one for each item by its index.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum LongModuli<'a> {
-    One(&'a LongModulus),
-    Each(&'a HashMap<usize, Arc<SeededModulus>>),
-}
-
-impl LongModuli<'_> {
+impl LongModuli {
     /// Bits of every modulus; 0 if there is none.
     pub(crate) fn bits(&self) -> usize {
         match self {
@@ -195,15 +176,18 @@ impl LongModuli<'_> {
             Self::Each(_) => self.bits().div_ceil(64),
         }
     }
-}
 
-/// The moduli of a job with their reciprocals.
-pub(crate) enum KnownModuli {
-    One(Arc<LongModulus>),
-    Each(HashMap<usize, Arc<SeededModulus>>),
-}
+    /// The moduli and the first bits of their reciprocals as they are copied in for every chunk, where every
+    /// item has its own.
+    pub(super) fn sources(&self) -> Result<[Source<'_>; 2]> {
+        let Self::Each(moduli) = self else { return Ok([Source::NONE; 2]) };
+        let seed_limbs = SeededModulus::seed_limbs(self.bits()) + 1;
+        Ok([
+            Source::new(Origin::ByItem(moduli, DIVISOR), self.limbs())?,
+            Source::new(Origin::ByItem(moduli, SEED), seed_limbs)?,
+        ])
+    }
 
-impl KnownModuli {
     /// Finds the reciprocals of the moduli of a job, all of one length in bits. Moduli that keep constants
     /// keep these.
     pub(crate) fn of(job: &Job<'_>, reciprocals: &dyn Reciprocals) -> Result<Self> {
@@ -225,13 +209,6 @@ impl KnownModuli {
                 Self::Each((0..job.items.len()).into_par_iter().map(each).collect::<Result<_>>()?)
             }
         })
-    }
-
-    pub(crate) fn view(&self) -> LongModuli<'_> {
-        match self {
-            Self::One(modulus) => LongModuli::One(modulus),
-            Self::Each(moduli) => LongModuli::Each(moduli),
-        }
     }
 }
 

@@ -17,36 +17,33 @@
 
 use super::barrett::{Divisors, Reduction, numbers};
 use super::calls::ExtractCall;
-use super::moduli::{SPARE, SeededModulus, precisions};
+use super::moduli::{SPARE, precisions};
 use super::{Factor, Input, Length, Output, Work};
 use crate::call::{Numbers, word};
 use crate::device::Buffer;
 use crate::error::Result;
 
 impl Reduction {
-    /// The moduli of a chunk. Those of its items follow each other in the inputs from limb `start` on, and
-    /// the first bits of their reciprocals follow them, unless there is one for all.
+    /// The moduli of a chunk: `divisors`, with the first bits of their reciprocals, in a buffer, unless there
+    /// is one for all.
     pub(super) fn load<'a>(
         &'a self,
         work: &Work<'_>,
+        divisors: Numbers,
+        seeds: Numbers,
         inputs: &'a Buffer,
-        start: usize,
     ) -> Result<Divisors<'a>> {
-        let n = self.limbs;
         if let Some(own) = &self.own {
-            return Ok(Divisors { words: numbers(own, 0, n, 0), buffer: own });
+            return Ok(Divisors { words: numbers(own, 0, self.limbs, 0), buffer: own });
         }
         let Work { transforms, stream, length, items, .. } = *work;
-        let words = numbers(inputs, start, n, n);
         let buffers = [inputs];
-        transforms.keep(stream, &self.wrapped, Input::plain(words, &buffers), items, &self.divisors)?;
-        let seed = SeededModulus::seed_limbs(self.bits) + 1;
-        let seeds = numbers(inputs, start + n * items, seed, seed);
-        let reciprocals = reciprocals(self, work, words, seeds, inputs)?;
+        transforms.keep(stream, &self.wrapped, Input::plain(divisors, &buffers), items, &self.divisors)?;
+        let reciprocals = reciprocals(self, work, divisors, seeds, inputs)?;
         let found = [reciprocals.buffer];
         let reciprocals = Input::plain(reciprocals.numbers(), &found);
         transforms.keep(stream, length, reciprocals, items, &self.reciprocals)?;
-        Ok(Divisors { words, buffer: inputs })
+        Ok(Divisors { words: divisors, buffer: inputs })
     }
 }
 

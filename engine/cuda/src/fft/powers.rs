@@ -92,7 +92,7 @@ impl Powers {
         reduction: &Reduction,
         divisors: Divisors<'_>,
         bases: Input<'_>,
-        (exponents, digits): (&Exponents<'_>, (Numbers, &Buffer)),
+        (exponents, digits): (&Exponents<'_>, Input<'_>),
         output: Output<'_>,
     ) -> Result<()> {
         let buffers = [&self.table, &self.chosen, output.buffer];
@@ -128,16 +128,10 @@ impl Powers {
     }
 
     /// The entries that the digits at a place name.
-    fn choose(
-        &self,
-        work: &Work<'_>,
-        (numbers, buffer): (Numbers, &Buffer),
-        place: usize,
-        to: Output<'_>,
-    ) -> Result<()> {
+    fn choose(&self, work: &Work<'_>, exponents: Input<'_>, place: usize, to: Output<'_>) -> Result<()> {
         let row_quads = self.words / 4;
         let call = ChooseCall {
-            exponents: numbers,
+            exponents: exponents.numbers,
             table: self.table.address(),
             results: to.address(),
             entry_quads: self.entry_bytes as u64 / 16,
@@ -146,7 +140,8 @@ impl Powers {
             bits: self.window,
             count: word(row_quads as usize * work.items)?,
         };
-        let used = [&self.table, buffer, to.buffer];
+        let mut used = exponents.buffers.to_vec();
+        used.extend([&self.table, to.buffer]);
         work.transforms.choose(work.stream, self.reads, &call, &used)
     }
 }

@@ -4,9 +4,7 @@ use super::length::{LEAST_DIGIT_BITS, Length, MOST_DIGIT_BITS};
 use crate::compiler::Program;
 use crate::device::{Device, Kernel, Limits, Module};
 use crate::error::Result;
-use crate::sources;
-use modmill_core::sync::Mutex;
-use std::collections::HashMap;
+use crate::memo::Memo;
 use std::sync::Arc;
 
 /// Threads of a block, at most; rows and carries have as many.
@@ -75,16 +73,9 @@ fn carries(digit_bits: u32) -> Program {
 }
 
 fn program(name: &str, files: &[&str], resident: u32, defines: &[(&str, u32)]) -> Program {
-    let includes = ["device", "numbers", "fft_field", "fft_butterfly"].iter().chain(files);
-    let defines = [("BLOCK", BLOCK), ("RESIDENT", resident)].into_iter().chain(defines.iter().copied());
-    Program {
-        name: format!("transforms: {name}"),
-        main: includes.map(|file| format!("#include \"{file}.cuh\"\n")).collect(),
-        files: sources::ALL,
-        defines: defines.map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
-        options: Vec::new(),
-        specific: false,
-    }
+    let files = [&["device", "numbers", "fft_field", "fft_butterfly"], files].concat();
+    let defines = [&[("BLOCK", BLOCK), ("RESIDENT", resident)], defines].concat();
+    Program::new(format!("transforms: {name}"), &files, &defines)
 }
 
 /// The kernels on a device.
@@ -103,11 +94,11 @@ pub(super) struct Kernels {
     /// The kernels that choose table entries, by `Reads`.
     pub(super) choose: [Kernel; 2],
     /// The kernels of short rows and of long ones, compiled when they are first needed.
-    rows: Mutex<[Option<Arc<RowKernels>>; 2]>,
+    rows: Memo<bool, Arc<RowKernels>>,
     /// The kernels of carries by the bits of digits, compiled when they are first needed.
-    carry: Mutex<HashMap<u32, Kernel>>,
+    carry: Memo<u32, Kernel>,
     /// The kernels of sums of products and of sums with weights, compiled when they are first needed.
-    sums: Mutex<Option<[Kernel; 2]>>,
+    sums: Memo<(), [Kernel; 2]>,
 }
 
 /// A kernel for transforms of 2, 4, 8 and 16 points.
@@ -141,10 +132,10 @@ impl Kernels {
             columns: module.kernel("fft_columns")?,
             columns_back: module.kernel("fft_columns_back")?,
             last: by_radix(&module, "fft_last")?,
-            rows: Mutex::default(),
+            rows: Memo::new(),
             join: [module.kernel("fft_join_3")?, module.kernel("fft_join_5")?],
-            carry: Mutex::default(),
-            sums: Mutex::default(),
+            carry: Memo::new(),
+            sums: Memo::new(),
             remainder: module.kernel("fft_remainder")?,
             extract: module.kernel("fft_extract")?,
             choose: [module.kernel("fft_choose")?, module.kernel("fft_choose_direct")?],
@@ -152,33 +143,27 @@ impl Kernels {
     }
 
     pub(super) fn rows(&self, long: bool) -> Result<Arc<RowKernels>> {
-        let mut kernels = self.rows.lock();
-        let place = &mut kernels[usize::from(long)];
-        if let Some(kernels) = place {
-            return Ok(kernels.clone());
-        }
-        let module = self.device.compile(&rows(long, has_own_words(self.device.limits())))?;
-        let kernel = |name: &str| module.kernel(&format!("fft_{name}rows"));
-        let kernels = [kernel("")?, kernel("square_")?, kernel("kept_")?, kernel("keep_")?, kernel("back_")?];
-        Ok(place.insert(Arc::new(kernels)).clone())
+        self.rows.get(&long, || {
+            let module = self.device.compile(&rows(long, has_own_words(self.device.limits())))?;
+            let kernel = |name: &str| module.kernel(&format!("fft_{name}rows"));
+            Ok(Arc::new([
+                kernel("")?,
+                kernel("square_")?,
+                kernel("kept_")?,
+                kernel("keep_")?,
+                kernel("back_")?,
+            ]))
+        })
     }
 
     pub(super) fn carry(&self, digit_bits: u32) -> Result<Kernel> {
-        let mut kernels = self.carry.lock();
-        if let Some(kernel) = kernels.get(&digit_bits) {
-            return Ok(kernel.clone());
-        }
-        let kernel = self.device.compile(&carries(digit_bits))?.kernel("fft_carry")?;
-        kernels.insert(digit_bits, kernel.clone());
-        Ok(kernel)
+        self.carry.get(&digit_bits, || self.device.compile(&carries(digit_bits))?.kernel("fft_carry"))
     }
 
     pub(super) fn sums(&self) -> Result<[Kernel; 2]> {
-        let mut kernels = self.sums.lock();
-        if let Some(kernels) = &*kernels {
-            return Ok(kernels.clone());
-        }
-        let module = self.device.compile(&sums())?;
-        Ok(kernels.insert([module.kernel("fft_sums")?, module.kernel("fft_weighted")?]).clone())
+        self.sums.get(&(), || {
+            let module = self.device.compile(&sums())?;
+            Ok([module.kernel("fft_sums")?, module.kernel("fft_weighted")?])
+        })
     }
 }

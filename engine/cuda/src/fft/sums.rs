@@ -10,7 +10,6 @@
 
 use super::barrett::{Divisors, Reduction, numbers};
 use super::calls::{SumsCall, WeightedCall};
-use super::factors::upload;
 use super::moduli::{LongModuli, LongModulus, Reciprocals};
 use super::programs::{BLOCK, RowTask, WORD_BITS};
 use super::{Input, Length, Output, Transforms, Work, Workspace};
@@ -78,7 +77,7 @@ impl Lists {
         for list in 1..4 {
             starts[list] = starts[list - 1] + lists[list - 1].len();
         }
-        Ok(Self { limbs: upload(device, &lists.concat(), Contents::Public)?, starts, count: sums.len() })
+        Ok(Self { limbs: device.upload(&lists.concat(), Contents::Public)?, starts, count: sums.len() })
     }
 
     fn addresses(&self) -> [u64; 4] {
@@ -115,7 +114,7 @@ impl SumsModulo {
         let transforms = transforms(&longest)?;
         let stream = device.stream()?;
         let reduction =
-            Reduction::new(device, &transforms, &stream, &plain, LongModuli::One(&modulus), chunk)?;
+            Reduction::new(device, &transforms, &stream, &plain, &LongModuli::One(Arc::new(modulus)), chunk)?;
         stream.synchronize()?;
         // The shorter the digits are, the more flags carries take.
         let least_bits = length.map_or(plain.digit_bits, |length| length.digit_bits.min(plain.digit_bits));
@@ -125,31 +124,9 @@ impl SumsModulo {
     }
 
     /// The transforms of factors; an error if no digits are short enough for the products of a sum.
-    fn length(&self) -> Result<&Length> {
+    pub(crate) fn length(&self) -> Result<&Length> {
         let reason = "there are no digits for sums of so many products".to_owned();
         self.length.as_ref().ok_or(Error::Call { call: "Cuda::sum_factors", reason })
-    }
-
-    /// Bytes of a factor's transform.
-    pub(crate) fn bytes(&self) -> Result<usize> {
-        Ok(self.length()?.bytes())
-    }
-
-    /// Transforms numbers no longer than the modulus, as many as launches count, into a buffer.
-    pub(crate) fn transform(
-        &self,
-        stream: &Stream,
-        numbers: Numbers,
-        from: &Buffer,
-        count: usize,
-        to: &Buffer,
-    ) -> Result<()> {
-        self.transforms.keep(stream, self.length()?, Input::plain(numbers, &[from]), count, to)
-    }
-
-    /// The most numbers that are transformed together: launches count pairs of points in a word.
-    pub(crate) fn most_factors(&self) -> Result<usize> {
-        Ok((u32::MAX as usize) * 2 / self.length()?.shape.points())
     }
 
     /// Sums of products of transforms in some buffers, from the beginning of `output` on.
@@ -185,8 +162,7 @@ impl SumsModulo {
             // are in these buffers, and writes the points of `items` sums and the flags.
             unsafe { stream.launch(&kernel, shape, &call, &used)? };
             let work = Work { length, ..*work };
-            let points = &self.workspace.points;
-            self.transforms.rows(stream, length, work.items, RowTask::Back, points, None)?;
+            work.passes().rows(RowTask::Back, &self.workspace.points, None)?;
             self.transforms.columns_back(&work, products)
         })
     }
@@ -210,7 +186,7 @@ impl SumsModulo {
         let length = (2 * self.reduction.limbs).next_multiple_of(32);
         self.in_chunks(stream, total, output, |work, sums, products| {
             let weights = packed(&weights[sums.start * count..sums.end * count], count);
-            let weights = upload(&self.transforms.device, &weights, Contents::Secret)?;
+            let weights = self.transforms.device.upload(&weights, Contents::Secret)?;
             let (flags, flag_count) = self.workspace.flags(products.words, WORD_BITS, work.items)?;
             let call = WeightedCall {
                 numbers,

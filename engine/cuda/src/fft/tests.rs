@@ -1,6 +1,6 @@
 //! Transforms against their definition, and back, at every length's passes.
 
-use super::{Factor, Input, Length, Output, Transforms, Work, upload};
+use super::{Factor, Input, Length, Output, Transforms, Work};
 use crate::call::Numbers;
 use crate::device::{Buffer, Contents, Device};
 use crate::error::Error;
@@ -74,7 +74,7 @@ fn transforms_are_what_their_definition_says() {
         // Digits for all points, and for the lower half; and digits twice, from another bit on.
         for (limbs, times, offset) in [(limbs, 1, 0), (limbs / 2, 1, 0), (limbs / 2, 2, 5)] {
             let value = number(limbs);
-            let words = upload(&device, &value, Contents::Public).unwrap();
+            let words = device.upload(&value, Contents::Public).unwrap();
             let stream = device.stream().unwrap();
             let buffers = [&words];
             let mut input = Input::plain(numbers(&words, limbs), &buffers);
@@ -105,8 +105,8 @@ fn every_length_has_its_inverse() {
         // Times one, twice as long as the shorter of the factors.
         let limbs = (length.shape.points() - 1) * 24 / 128 * 2;
         let value = number(limbs);
-        let words = upload(&device, &value, Contents::Public).unwrap();
-        let one = upload(&device, &[1], Contents::Public).unwrap();
+        let words = device.upload(&value, Contents::Public).unwrap();
+        let one = device.upload(&[1], Contents::Public).unwrap();
         let stream = device.stream().unwrap();
         let workspace = transforms.workspace(&length, 1, 2 * limbs as u32, true, Contents::Public).unwrap();
         let results = device.buffer(8 * limbs, Contents::Public).unwrap();

@@ -1,22 +1,18 @@
 //! The structures that the kernels take.
-#![allow(unsafe_code)] // promises the layout of structures
 
-use super::shape::MatrixShape;
-use super::units::UNIT_BYTES;
-use crate::device::{Buffer, KernelArguments, assert_layout};
+use super::shape::{MatrixShape, UNIT_BYTES};
+use crate::device::{Buffer, kernel_structs};
 use modmill_core::matrix::WordModulus;
 use std::ops::Range;
 
-/// `WordModulus` of `residue_words.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ModulusWords {
-    modulus: u32,
-    last: u32,
-    factor: u64,
+kernel_structs! {
+    /// `WordModulus` of `residue_words.cuh`.
+    pub(super) struct ModulusWords: 16 bytes {
+        modulus at 0: u32,
+        last at 4: u32,
+        factor at 8: u64,
+    }
 }
-
-assert_layout!(ModulusWords: 16 bytes, modulus at 0, last at 4, factor at 8);
 
 impl ModulusWords {
     pub(super) fn of(modulus: WordModulus) -> Self {
@@ -29,29 +25,24 @@ impl ModulusWords {
     }
 }
 
-/// `LayoutCall` of `residue_matrix.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LayoutCall {
-    plain: u64,
-    pub(super) units: u64,
-    moduli: u64,
-    first_block: u64,
-    rows: u32,
-    columns: u32,
-    pub(super) count: u32,
-    pub(super) groups: u32,
-    steps: u32,
-    first_step: u32,
-    written_steps: u32,
-    seed: [u32; 8],
-    unused: u32,
+kernel_structs! {
+    /// `LayoutCall` of `residue_matrix.cuh`.
+    pub(super) struct LayoutCall: 96 bytes {
+        plain at 0: u64,
+        units at 8: u64,
+        moduli at 16: u64,
+        first_block at 24: u64,
+        rows at 32: u32,
+        columns at 36: u32,
+        count at 40: u32,
+        groups at 44: u32,
+        steps at 48: u32,
+        first_step at 52: u32,
+        written_steps at 56: u32,
+        seed at 60: [u32; 8],
+        unused at 92: u32,
+    }
 }
-
-assert_layout!(LayoutCall: 96 bytes, plain at 0, units at 8, moduli at 16, first_block at 24, rows at 32, columns at 36, count at 40, groups at 44, steps at 48, first_step at 52, written_steps at 56, seed at 60);
-
-// SAFETY: a plain structure of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for LayoutCall {}
 
 impl LayoutCall {
     /// Writes rows of the matrix to units, from their first on.
@@ -99,63 +90,44 @@ impl LayoutCall {
     }
 }
 
-/// `VectorCall` of `residue_matrix.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct VectorCall {
-    pub(super) units: u64,
-    pub(super) vector: u64,
-    pub(super) answers: u64,
-    pub(super) moduli: u64,
-    pub(super) columns: u32,
-    pub(super) groups: u32,
-    pub(super) steps: u32,
-    pub(super) vector_stride: u32,
+kernel_structs! {
+    /// `VectorCall` of `residue_matrix.cuh`.
+    pub(super) struct VectorCall: 48 bytes {
+        units at 0: u64,
+        vector at 8: u64,
+        answers at 16: u64,
+        moduli at 24: u64,
+        columns at 32: u32,
+        groups at 36: u32,
+        steps at 40: u32,
+        vector_stride at 44: u32,
+    }
+
+    /// `FactorsCall` of `residue_product.cuh`.
+    pub(super) struct FactorsCall: 48 bytes {
+        vectors at 0: u64,
+        units at 8: u64,
+        vectors_count at 16: u32,
+        stride at 20: u32,
+        first_row at 24: u32,
+        rows at 28: u32,
+        count at 32: u32,
+        groups at 36: u32,
+        steps at 40: u32,
+        unused at 44: u32,
+    }
+
+    /// `ProductCall` of `residue_product.cuh`.
+    pub(super) struct ProductCall: 56 bytes {
+        units at 0: u64,
+        factors at 8: u64,
+        answers at 16: u64,
+        moduli at 24: u64,
+        vectors_count at 32: u32,
+        columns at 36: u32,
+        count at 40: u32,
+        groups at 44: u32,
+        factor_groups at 48: u32,
+        steps at 52: u32,
+    }
 }
-
-assert_layout!(VectorCall: 48 bytes, units at 0, vector at 8, answers at 16, moduli at 24, columns at 32, groups at 36, steps at 40, vector_stride at 44);
-
-// SAFETY: as above.
-unsafe impl KernelArguments for VectorCall {}
-
-/// `FactorsCall` of `residue_product.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FactorsCall {
-    pub(super) vectors: u64,
-    pub(super) units: u64,
-    pub(super) vectors_count: u32,
-    pub(super) stride: u32,
-    pub(super) first_row: u32,
-    pub(super) rows: u32,
-    pub(super) count: u32,
-    pub(super) groups: u32,
-    pub(super) steps: u32,
-    pub(super) unused: u32,
-}
-
-assert_layout!(FactorsCall: 48 bytes, vectors at 0, units at 8, vectors_count at 16, stride at 20, first_row at 24, rows at 28, count at 32, groups at 36, steps at 40);
-
-// SAFETY: as above.
-unsafe impl KernelArguments for FactorsCall {}
-
-/// `ProductCall` of `residue_product.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ProductCall {
-    pub(super) units: u64,
-    pub(super) factors: u64,
-    pub(super) answers: u64,
-    pub(super) moduli: u64,
-    pub(super) vectors_count: u32,
-    pub(super) columns: u32,
-    pub(super) count: u32,
-    pub(super) groups: u32,
-    pub(super) factor_groups: u32,
-    pub(super) steps: u32,
-}
-
-assert_layout!(ProductCall: 56 bytes, units at 0, factors at 8, answers at 16, moduli at 24, vectors_count at 32, columns at 36, count at 40, groups at 44, factor_groups at 48, steps at 52);
-
-// SAFETY: as above.
-unsafe impl KernelArguments for ProductCall {}

@@ -3,8 +3,7 @@
 
 use super::calls::{FactorsCall, ModulusWords, ProductCall, VectorCall};
 use super::programs::{BLOCK, ProductKernels, blocks};
-use super::shape::MatrixShape;
-use super::units::{SECTION_ROWS, UNIT_BYTES};
+use super::shape::{MatrixShape, SECTION_ROWS, UNIT_BYTES};
 use super::vectors::DeviceVectors;
 use crate::device::{Buffer, Contents, Device, Shape, Stream};
 use crate::error::Result;
@@ -66,7 +65,7 @@ impl<'a> Products<'a> {
         assert!(part.end <= shape.moduli.len(), "a part of the moduli");
         let steps = MatrixShape::steps(rows.len());
         assert!(rows.len() <= SECTION_ROWS && rows.start.is_multiple_of(64), "a section");
-        assert!(units.bytes() >= shape.unit_bytes(rows.len())?, "the units have their memory");
+        assert!(units.bytes() >= shape.unit_bytes(rows.len()), "the units have their memory");
         let (columns, groups) = (shape.columns as u32, shape.groups() as u32);
         let count = part.len() as u32;
         let first_unit = part.start * shape.groups() * steps;

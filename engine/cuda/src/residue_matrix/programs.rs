@@ -2,11 +2,10 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::calls::LayoutCall;
-use super::units::UNIT_BYTES;
+use super::shape::UNIT_BYTES;
 use crate::compiler::Program;
 use crate::device::{Buffer, Device, Kernel, Limits, Shape, Stream};
 use crate::error::{Error, Result};
-use crate::sources;
 
 /// Threads of a block.
 pub(super) const BLOCK: u32 = 256;
@@ -20,30 +19,19 @@ fn stage_bytes(across: u32) -> u32 {
 }
 
 fn program(name: String, file: &str, resident: u32, defines: &[(&str, u32)]) -> Program {
-    let own = [("BLOCK", BLOCK), ("RESIDENT", resident)];
-    Program {
-        name,
-        main: format!("#include \"device.cuh\"\n#include \"{file}\"\n"),
-        files: sources::ALL,
-        defines: own
-            .iter()
-            .chain(defines)
-            .map(|(name, value)| ((*name).to_owned(), value.to_string()))
-            .collect(),
-        options: Vec::new(),
-        specific: false,
-    }
+    let defines = [&[("BLOCK", BLOCK), ("RESIDENT", resident)], defines].concat();
+    Program::new(name, &["device", file], &defines)
 }
 
 /// Layouts and products with one vector.
 fn vectors_program() -> Program {
-    program("residue matrix by one vector".to_owned(), "residue_matrix.cuh", 3, &[])
+    program("residue matrix by one vector".to_owned(), "residue_matrix", 3, &[])
 }
 
 /// Products with many vectors.
 fn products_program(across: u32, stages: u32) -> Program {
     let name = format!("residue matrix by {} columns", 64 * across);
-    program(name, "residue_product.cuh", 1, &[("ACROSS", across), ("STAGES", stages)])
+    program(name, "residue_product", 1, &[("ACROSS", across), ("STAGES", stages)])
 }
 
 /// All programs of matrices in residues, for a device with these limits.
@@ -77,46 +65,29 @@ impl Layouts {
         Ok(Self { layout: module.kernel("matrix_layout")?, expand: module.kernel("matrix_expand")? })
     }
 
-    /// Lays out rows as the host has them.
-    pub(super) fn lay_out(
+    /// Lays out rows as the host has them, which are in the buffer `plain`, or expands them from a seed if
+    /// there is none.
+    pub(super) fn write(
         &self,
         stream: &Stream,
         call: &LayoutCall,
-        plain: &Buffer,
-        units: &Buffer,
-    ) -> Result<()> {
-        launch(stream, &self.layout, call, &[plain, units], units)
-    }
-
-    /// Expands rows from a seed.
-    pub(super) fn expand(
-        &self,
-        stream: &Stream,
-        call: &LayoutCall,
-        units: &Buffer,
+        plain: Option<&Buffer>,
         moduli: &Buffer,
+        units: &Buffer,
     ) -> Result<()> {
-        launch(stream, &self.expand, call, &[moduli, units], units)
+        let kernel = if plain.is_some() { &self.layout } else { &self.expand };
+        // A tile of 32 rows of 17 words for each warp.
+        let shape = Shape {
+            grid: blocks(call.written_units(), BLOCK / 32)?,
+            block: BLOCK,
+            shared_bytes: BLOCK / 32 * 32 * 17 * 4,
+        };
+        assert!(call.bytes() <= units.bytes() as u64, "the units have their memory");
+        let used = [plain.unwrap_or(moduli), moduli, units];
+        // SAFETY: the kernel takes this structure; it reads the rows and columns that the call names, and
+        // writes units within the memory that was just checked.
+        unsafe { stream.launch(kernel, shape, call, &used) }
     }
-}
-
-fn launch(
-    stream: &Stream,
-    kernel: &Kernel,
-    call: &LayoutCall,
-    used: &[&Buffer],
-    units: &Buffer,
-) -> Result<()> {
-    // A tile of 32 rows of 17 words for each warp.
-    let shape = Shape {
-        grid: blocks(call.written_units(), BLOCK / 32)?,
-        block: BLOCK,
-        shared_bytes: BLOCK / 32 * 32 * 17 * 4,
-    };
-    assert!(call.bytes() <= units.bytes() as u64, "the units have their memory");
-    // SAFETY: the kernel takes this structure; it reads the rows and columns that the call names, and writes
-    // units within the memory that was just checked.
-    unsafe { stream.launch(kernel, shape, call, used) }
 }
 
 /// Blocks for `work` units of work.

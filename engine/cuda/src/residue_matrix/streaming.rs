@@ -3,9 +3,8 @@
 use super::calls::{LayoutCall, ModulusWords};
 use super::products::Products;
 use super::programs::Layouts;
-use super::section_sizes::SectionSizes;
 use super::sections::Pieces;
-use super::shape::MatrixShape;
+use super::shape::{MatrixShape, SectionSizes};
 use crate::device::{Buffer, Contents, Device, Stream};
 use crate::error::Result;
 use crate::workers::Workers;
@@ -54,13 +53,13 @@ impl<'a> Streaming<'a> {
         let stream = self.device.stream()?;
         let call = LayoutCall::new(&self.shape, &self.moduli, units, rows.clone());
         match source.seed() {
-            Some(seed) => self.layouts.expand(&stream, &call.seeded(seed), units, &self.moduli)?,
+            Some(seed) => self.layouts.write(&stream, &call.seeded(seed), None, &self.moduli, units)?,
             None => {
                 let pieces = Pieces::new(self.device, &self.shape, self.section_rows(source))?;
                 pieces.each(self.workers, source, rows.clone(), |plain, piece, copied| {
                     stream.wait(copied)?;
                     let call = call.piece(plain, piece.start - rows.start, piece.len());
-                    self.layouts.lay_out(&stream, &call, plain, units)?;
+                    self.layouts.write(&stream, &call, Some(plain), &self.moduli, units)?;
                     Ok(&stream)
                 })?;
             }
@@ -92,11 +91,12 @@ impl<'a> Streaming<'a> {
     ) -> Result<()> {
         let (shape, rows) = (&self.shape, self.section_rows(source));
         let pieces = Pieces::new(self.device, shape, rows)?;
-        let units = self.device.buffer(shape.unit_bytes(rows)?, Contents::Public)?;
+        let units = self.device.buffer(shape.unit_bytes(rows), Contents::Public)?;
         pieces.each(self.workers, source, 0..shape.rows, |plain, rows, copied| {
             stream.wait(copied)?;
             let call = LayoutCall::new(shape, &self.moduli, &units, rows.clone());
-            self.layouts.lay_out(stream, &call.piece(plain, 0, rows.len()), plain, &units)?;
+            let call = call.piece(plain, 0, rows.len());
+            self.layouts.write(stream, &call, Some(plain), &self.moduli, &units)?;
             products.launch(stream, &units, &self.moduli, rows.clone(), &(0..shape.moduli.len()))?;
             progress(rows.end, shape.rows);
             Ok(stream)
@@ -113,7 +113,7 @@ impl<'a> Streaming<'a> {
         progress: Progress<'_>,
     ) -> Result<()> {
         let (device, shape) = (self.device, &self.shape);
-        let bytes = shape.unit_bytes(rows)?;
+        let bytes = shape.unit_bytes(rows);
         let slots = [device.buffer(bytes, Contents::Public)?, device.buffer(bytes, Contents::Public)?];
         let expanding = device.stream()?;
         let ready = device.event()?;
@@ -127,7 +127,7 @@ impl<'a> Streaming<'a> {
                 progress(start - rows, shape.rows);
             }
             let call = LayoutCall::new(shape, &self.moduli, units, section.clone()).seeded(seed);
-            self.layouts.expand(&expanding, &call, units, &self.moduli)?;
+            self.layouts.write(&expanding, &call, None, &self.moduli, units)?;
             ready.record(&expanding)?;
             stream.wait(&ready)?;
             products.launch(stream, units, &self.moduli, section, &(0..shape.moduli.len()))?;
@@ -142,12 +142,5 @@ impl<'a> Streaming<'a> {
 fn upload_moduli(device: &Device, moduli: &ResidueModuli) -> Result<Buffer> {
     let limbs: Vec<u64> =
         moduli.words().iter().flat_map(|&modulus| ModulusWords::of(modulus).limbs()).collect();
-    let bytes = 8 * limbs.len();
-    let mut host = device.host_buffer(bytes, Contents::Public)?;
-    host.limbs_mut()[..limbs.len()].copy_from_slice(&limbs);
-    let buffer = device.buffer(bytes, Contents::Public)?;
-    let stream = device.stream()?;
-    stream.copy_in(&host, 0..bytes, &buffer, 0)?;
-    stream.synchronize()?;
-    Ok(buffer)
+    device.upload(&limbs, Contents::Public)
 }

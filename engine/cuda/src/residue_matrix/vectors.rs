@@ -1,10 +1,9 @@
 //! Vectors on a device.
 
-use super::shape::MatrixShape;
+use super::shape::{MatrixShape, UNIT_BYTES};
 use super::turns::{SHARE, Turns};
-use super::units::UNIT_BYTES;
 use crate::device::{Buffer, Contents, Device, Stream};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use modmill_core::MatrixFactors;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -26,8 +25,8 @@ impl DeviceVectors {
             MatrixFactors::Bits(_) => (true, count, rows / 32),
             MatrixFactors::Residues(residues) => (false, count * residues.moduli().len(), rows),
         };
-        let bytes = lists.checked_mul(4 * stride).ok_or(Error::OutOfMemory { wanted: usize::MAX })?;
-        Ok(Self { buffer: device.buffer(bytes, Contents::Secret)?, count, stride, is_bits })
+        let buffer = device.buffer(lists.saturating_mul(4 * stride), Contents::Secret)?;
+        Ok(Self { buffer, count, stride, is_bits })
     }
 
     /// Copies what products with a part of the moduli need that is not on the device yet, of the vectors from

@@ -3,9 +3,8 @@
 
 use crate::call::word;
 use crate::compiler::Program;
-use crate::device::{Buffer, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::device::{Buffer, Device, Kernel, Shape, Stream, kernel_structs};
 use crate::error::Result;
-use crate::sources;
 
 /// The numbers between blocks and answers, stage by stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +50,15 @@ pub struct Fault {
     pub seed: u32,
 }
 
-/// `FlipCall` of `fault.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct FlipCall {
-    words: u64,
-    length: u32,
-    parts: u32,
-    seed: u32,
+kernel_structs! {
+    /// `FlipCall` of `fault.cuh`.
+    struct FlipCall: 24 bytes {
+        words at 0: u64,
+        length at 8: u32,
+        parts at 12: u32,
+        seed at 16: u32,
+    }
 }
-
-assert_layout!(FlipCall: 24 bytes, words at 0, length at 8, parts at 12, seed at 16);
-
-// SAFETY: a plain structure of integers, laid out as the kernel's own.
-unsafe impl KernelArguments for FlipCall {}
 
 /// A fault and the kernel that makes it.
 pub(super) struct Injector {
@@ -76,14 +70,8 @@ const BLOCK: u32 = 32;
 
 impl Injector {
     pub(super) fn new(device: &Device, fault: Fault) -> Result<Self> {
-        let program = Program {
-            name: "faults".to_owned(),
-            main: "#include \"device.cuh\"\n#include \"fault.cuh\"\n".to_owned(),
-            files: sources::ALL,
-            defines: vec![("BLOCK".to_owned(), BLOCK.to_string()), ("RESIDENT".to_owned(), "1".to_owned())],
-            options: Vec::new(),
-            specific: false,
-        };
+        let defines = [("BLOCK", BLOCK), ("RESIDENT", 1)];
+        let program = Program::new("faults", &["device", "fault"], &defines);
         Ok(Self { fault, kernel: device.compile(&program)?.kernel("flip")? })
     }
 

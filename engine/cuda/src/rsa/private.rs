@@ -9,69 +9,57 @@ use super::TILE_ITEMS;
 use super::fault::{Fault, Injector, Stage};
 use super::keys::{KeyPlaces, KeyRows};
 use super::public::Public;
-use crate::call::{Numbers, Preparation, word};
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::call::{Numbers, word};
+use crate::constants::launch_constants;
+use crate::device::{Buffer, Contents, Device, HostBuffer, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::family::rns::calls::PowerCall;
-use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues, Rows};
+use crate::family::rns::kernels::{JobConstants, ModuliPlace, Residues};
 use crate::kernels::TaskKernels;
 use crate::pipeline::{Chunk, Footprint, Stages};
-use crate::staging::{Staging, words};
+use crate::staging::words;
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
-use modmill_core::{CrtJob, PerItem, PublicJob};
+use modmill_core::{PerItem, PublicJob};
 
-/// `Bases` of `rsa.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct BasesCall {
-    numbers: u64,
-    words: u32,
-    count: u32,
-    constants: u64,
-    constants_stride: u32,
-    second: u32,
-    bases: u64,
+kernel_structs! {
+    /// `Bases` of `rsa.cuh`.
+    struct BasesCall: 40 bytes {
+        numbers at 0: u64,
+        words at 8: u32,
+        count at 12: u32,
+        constants at 16: u64,
+        constants_stride at 24: u32,
+        second at 28: u32,
+        bases at 32: u64,
+    }
+
+    /// `Join` of `rsa.cuh`.
+    struct JoinCall: 64 bytes {
+        halves at 0: u64,
+        half_words at 8: u32,
+        count at 12: u32,
+        constants at 16: u64,
+        constants_stride at 24: u32,
+        second at 28: u32,
+        coefficients at 32: Numbers,
+        results at 48: u64,
+        words at 56: u32,
+    }
 }
-
-assert_layout!(BasesCall: 40 bytes, numbers at 0, words at 8, count at 12, constants at 16, constants_stride at 24, second at 28, bases at 32);
-
-/// `Join` of `rsa.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct JoinCall {
-    halves: u64,
-    half_words: u32,
-    count: u32,
-    constants: u64,
-    constants_stride: u32,
-    second: u32,
-    coefficients: Numbers,
-    results: u64,
-    words: u32,
-}
-
-assert_layout!(JoinCall: 64 bytes, halves at 0, half_words at 8, count at 12, constants at 16, constants_stride at 24, second at 28, coefficients at 32, results at 48, words at 56);
-
-// SAFETY: plain structures of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for BasesCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for JoinCall {}
 
 /// The kernels of a size, the constants of keys, and memory for a chunk.
 pub(super) struct Private<'a, 'j> {
     kernels: &'a TaskKernels,
     residues: &'a Residues,
     task: Task,
-    job: &'a CrtJob<'j>,
-    /// How the parts of keys lie in memory.
+    /// The keys of the job, and how their parts lie in memory. If every chunk carries the keys of its items,
+    /// its two halves are computed together, with moduli by item, and not one after the other.
     rows: KeyRows<'a, 'j>,
     check: Public,
     plain: Plain,
     /// For the primes of any key; or for the first prime of one and for the second, in matrices of their own.
     constants: Vec<JobConstants>,
-    /// The two halves of a chunk are computed together, with moduli by item, and not one after the other.
-    together: bool,
     /// The key on the device, where all items have it.
     key: Option<Buffer>,
     memory: Memory,
@@ -112,8 +100,7 @@ impl<'a, 'j> Private<'a, 'j> {
         kernels: &'a TaskKernels,
         task: Task,
         check: Variant,
-        job: &'a CrtJob<'j>,
-        together: bool,
+        rows: KeyRows<'a, 'j>,
         size: usize,
         fault: Option<Fault>,
     ) -> Result<Self> {
@@ -126,6 +113,7 @@ impl<'a, 'j> Private<'a, 'j> {
             bases: module.kernel("rsa_bases")?,
             join: module.kernel("rsa_join")?,
         };
+        let KeyRows { job, per_item: together } = rows;
         let modulus_of = |item: usize| job.keys.get(item).modulus;
         let public = PublicJob {
             count: job.count,
@@ -164,12 +152,10 @@ impl<'a, 'j> Private<'a, 'j> {
             kernels,
             residues,
             task,
-            job,
-            rows: KeyRows { job, per_item: together },
+            rows,
             check: Public::new(device, check, &public, size, Contents::Secret)?,
             plain,
             constants,
-            together,
             key: None,
             memory,
             injector: fault.map(|fault| Injector::new(device, fault)).transpose()?,
@@ -182,12 +168,8 @@ impl<'a, 'j> Private<'a, 'j> {
 
     fn prepare_one(&mut self, device: &Device) -> Result<()> {
         let stream = device.stream()?;
-        let limbs = self.rows.limbs_of(1);
-        let mut staging = Staging::new(device, limbs, Contents::Secret)?;
-        staging.written(0..limbs);
-        self.rows.gather(0..1, 1, staging.buffer.limbs_mut());
-        let key = device.buffer(8 * limbs, Contents::Secret)?;
-        stream.copy_in(&staging.buffer, 0..8 * limbs, &key, 0)?;
+        let gather = |staging: &mut HostBuffer| self.rows.gather(0..1, 1, staging.limbs_mut());
+        let key = device.upload_with(8 * self.rows.limbs_of(1), Contents::Secret, gather)?;
         self.set_up(&stream, &key, key.address(), 1)?;
         self.key = Some(key);
         stream.synchronize()
@@ -196,40 +178,32 @@ impl<'a, 'j> Private<'a, 'j> {
     /// The primes of `half` of the keys; of one key that all items share, with stride 0.
     fn numbers(&self, address: u64, limbs: usize, half: usize) -> Numbers {
         let length = words(limbs);
-        let stride = if self.together { length } else { 0 };
+        let stride = if self.rows.per_item { length } else { 0 };
         Numbers { address: address + (8 * limbs * half) as u64, stride, length }
     }
 
     /// Computes the constants of the primes of `rows` keys, in plain arithmetic and in residues.
     fn set_up(&self, stream: &Stream, keys: &Buffer, address: u64, rows: usize) -> Result<()> {
-        let Self { residues, memory, constants, job, .. } = self;
+        let Self { residues, memory, constants, rows: KeyRows { job, .. }, .. } = self;
         let limbs = word(job.prime_limbs)?;
         let primes = self.rows.places(address, rows).primes;
-        let call = Preparation {
-            input: Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs },
-            constants: Numbers::default(),
-            rows: memory.constants.address(),
-            count: word(2 * rows)?,
-            limbs,
-        };
-        // SAFETY: the kernel takes this structure; it reads `count` primes and writes as many rows.
-        unsafe {
-            stream.launch(&self.plain.constants, threads(2 * rows)?, &call, &[keys, &memory.constants])?
-        };
+        let moduli = Numbers { address: primes, stride: 2 * limbs, length: 2 * limbs };
+        let kernel = &self.plain.constants;
+        launch_constants(stream, kernel, GARNER_BLOCK, moduli, 2 * rows, &memory.constants, &[keys])?;
         let used = [keys, &memory.radix, &memory.workspace, &memory.flags];
         let place = ModuliPlace {
             radix: memory.radix.address(),
             tiles: memory.workspace.address(),
             flags: memory.flags.address(),
         };
-        if self.together {
+        if self.rows.per_item {
             let moduli = self.numbers(primes, job.prime_limbs, 0);
-            return residues.set_up(stream, &constants[0], moduli, limbs, word(2 * rows)?, place, &used);
+            return residues.on(stream, &constants[0], &used).set_up(moduli, word(2 * rows)?, place);
         }
         for (half, constants) in constants.iter().enumerate() {
             let moduli = self.numbers(primes, job.prime_limbs, half);
             let place = ModuliPlace { tiles: place.tiles + self.one_modulus(half), ..place };
-            residues.set_up(stream, constants, moduli, limbs, 1, place, &used)?;
+            residues.on(stream, constants, &used).set_up(moduli, 1, place)?;
         }
         Ok(())
     }
@@ -241,17 +215,17 @@ impl<'a, 'j> Private<'a, 'j> {
 
     /// Powers of the tiles of bases, as words.
     fn powers(&self, stream: &Stream, keys: &Buffer, places: KeyPlaces, rows: usize) -> Result<()> {
-        let Self { residues, memory, job, .. } = self;
+        let Self { residues, memory, rows: KeyRows { job, .. }, .. } = self;
         let (exponent_bits, window) = self.task.exponent();
         let kernel = &self.kernels.kernel;
         let used = [keys, &memory.workspace, &memory.tiles[0], &memory.tiles[1], &memory.halves];
         let half_words = 2 * job.prime_limbs;
         // All at once, or half by half: the first row of a part, and how many there are.
-        let parts = if self.together { vec![(0, 2 * rows)] } else { vec![(0, rows), (rows, rows)] };
+        let parts = if self.rows.per_item { vec![(0, 2 * rows)] } else { vec![(0, rows), (rows, rows)] };
         let pass = |half: usize, first: usize, count: usize| {
             let before = residues.side_bytes(first) as u64;
-            let modulus = if self.together { 0 } else { self.one_modulus(half) };
-            let moduli = if self.together { 2 * rows } else { (2 - half) * TILE_ITEMS };
+            let modulus = if self.rows.per_item { 0 } else { self.one_modulus(half) };
+            let moduli = if self.rows.per_item { 2 * rows } else { (2 - half) * TILE_ITEMS };
             let call = PowerCall {
                 workspace: memory.workspace.address() + modulus,
                 bases: memory.tiles[0].address() + before,
@@ -260,12 +234,12 @@ impl<'a, 'j> Private<'a, 'j> {
                 exponent_bits,
                 window,
                 count: word(count)?,
-                modulus_stride: u32::from(self.together),
+                modulus_stride: u32::from(self.rows.per_item),
                 tables: word(residues.moduli_bytes(moduli) / 8)?,
                 ..PowerCall::default()
             };
             let blocks = self.kernels.residue_shape(count);
-            residues.power(stream, &self.constants[half], self.task, kernel, blocks, call, &used)
+            residues.on(stream, &self.constants[half], &used).power(self.task, kernel, blocks, call)
         };
         for (half, &(first, count)) in parts.iter().enumerate() {
             pass(half, first, count)?;
@@ -275,8 +249,8 @@ impl<'a, 'j> Private<'a, 'j> {
             let tiles = memory.tiles[1].address() + residues.side_bytes(first) as u64;
             let moduli = self.numbers(places.primes, job.prime_limbs, half);
             let address = memory.halves.address() + (4 * half_words * first) as u64;
-            let results = Rows { address, words: word(half_words)? };
-            residues.leave(stream, tiles, moduli, word(job.prime_limbs)?, word(count)?, results, &used)?;
+            let results = Numbers { address, stride: word(half_words)?, length: word(half_words)? };
+            residues.on(stream, &self.constants[half], &used).leave(tiles, moduli, word(count)?, results)?;
         }
         Ok(())
     }
@@ -295,12 +269,12 @@ fn threads(count: usize) -> Result<Shape> {
 
 impl Stages for Private<'_, '_> {
     fn footprint(&self, rows: usize) -> Footprint {
-        let blocks = rows * self.job.bits.div_ceil(64);
+        let blocks = rows * self.rows.job.bits.div_ceil(64);
         Footprint { input_limbs: blocks + self.rows.limbs(rows), output_limbs: blocks, flag_words: rows }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let Self { residues, memory, job, check, .. } = self;
+        let Self { residues, memory, check, rows: KeyRows { job, .. }, .. } = self;
         let rows = chunk.rows;
         let words = self.kernels.variant.words;
         let row = 4 + 3 * words;
@@ -314,13 +288,13 @@ impl Stages for Private<'_, '_> {
         self.look(compute, Stage::Numbers, &check.numbers, 2 * job.bits.div_ceil(64) * rows, rows)?;
         if self.key.is_none() {
             self.set_up(compute, keys, key_address, rows)?;
-            if !check.is_shared() {
+            if !check.is_shared {
                 check.set_up(compute, keys, places.moduli, rows)?;
             }
         }
-        let constant_rows = if self.together { 2 * rows } else { 2 };
+        let constant_rows = if self.rows.per_item { 2 * rows } else { 2 };
         self.look(compute, Stage::Constants, &memory.constants, row as usize * constant_rows, rows)?;
-        let tiled = if self.together { 2 * rows } else { 2 * TILE_ITEMS };
+        let tiled = if self.rows.per_item { 2 * rows } else { 2 * TILE_ITEMS };
         self.look(compute, Stage::Moduli, &memory.workspace, residues.moduli_bytes(tiled) / 4, rows)?;
         let number_words = word(2 * job.bits.div_ceil(64))?;
         let call = BasesCall {
@@ -339,7 +313,8 @@ impl Stages for Private<'_, '_> {
         self.look(compute, Stage::Bases, &memory.bases, (words as usize + 2) * 2 * rows, rows)?;
         let bases = Numbers::at(&memory.bases, words + 2, words + 1);
         let used = [&memory.bases, &memory.tiles[0]];
-        residues.enter(compute, bases, word(2 * rows)?, memory.tiles[0].address(), &used)?;
+        let flow = residues.on(compute, &self.constants[0], &used);
+        flow.enter(bases, word(2 * rows)?, memory.tiles[0].address())?;
         self.look(compute, Stage::Residues, &memory.tiles[0], residues.side_bytes(2 * rows) / 4, rows)?;
         self.powers(compute, keys, places, rows)?;
         self.look(compute, Stage::Halves, &memory.halves, 4 * job.prime_limbs * rows, rows)?;

@@ -2,8 +2,9 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::WORTH_AN_EXIT;
-use crate::call::{Numbers, Preparation, word};
-use crate::device::{Buffer, Contents, Device, Kernel, KernelArguments, Shape, Stream, assert_layout};
+use crate::call::{Numbers, word};
+use crate::constants::launch_constants;
+use crate::device::{Buffer, Contents, Device, Kernel, Shape, Stream, kernel_structs};
 use crate::error::{Error, Result};
 use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::copy_rows;
@@ -17,57 +18,40 @@ const EXPONENT_WORDS: usize = 8;
 /// those that are no entries.
 const ENTRIES: usize = 3 + crate::task::BESIDE;
 
-/// `PublicCall` of `public_power.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-struct PublicCall {
-    numbers: Numbers,
-    constants: Numbers,
-    exits: Numbers,
-    results: u64,
-    result_stride: u32,
-    result_length: u32,
-    scratch: u64,
-    count: u32,
-    exponent_bits: u32,
-    exponent: [u32; EXPONENT_WORDS],
+kernel_structs! {
+    /// `PublicCall` of `public_power.cuh`.
+    struct PublicCall: 112 bytes {
+        numbers at 0: Numbers,
+        constants at 16: Numbers,
+        exits at 32: Numbers,
+        results at 48: u64,
+        result_stride at 56: u32,
+        result_length at 60: u32,
+        scratch at 64: u64,
+        count at 72: u32,
+        exponent_bits at 76: u32,
+        exponent at 80: [u32; EXPONENT_WORDS],
+    }
+
+    /// `WordsOfOctets` of `octets.cuh`.
+    struct WordsOfOctets: 24 bytes {
+        octets at 0: u64,
+        numbers at 8: u64,
+        words at 16: u32,
+        count at 20: u32,
+    }
+
+    /// `Release` of `octets.cuh`.
+    struct Release: 48 bytes {
+        numbers at 0: u64,
+        found at 8: u64,
+        expected at 16: u64,
+        octets at 24: u64,
+        wrong at 32: u64,
+        words at 40: u32,
+        count at 44: u32,
+    }
 }
-
-assert_layout!(PublicCall: 112 bytes, numbers at 0, constants at 16, exits at 32, results at 48, result_stride at 56, result_length at 60, scratch at 64, count at 72, exponent_bits at 76, exponent at 80);
-
-/// `WordsOfOctets` of `octets.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct WordsOfOctets {
-    octets: u64,
-    numbers: u64,
-    words: u32,
-    count: u32,
-}
-
-assert_layout!(WordsOfOctets: 24 bytes, octets at 0, numbers at 8, words at 16, count at 20);
-
-/// `Release` of `octets.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Release {
-    numbers: u64,
-    found: u64,
-    expected: u64,
-    octets: u64,
-    wrong: u64,
-    words: u32,
-    count: u32,
-}
-
-assert_layout!(Release: 48 bytes, numbers at 0, found at 8, expected at 16, octets at 24, wrong at 32, words at 40, count at 44);
-
-// SAFETY: plain structures of integers, laid out as the kernels' own.
-unsafe impl KernelArguments for PublicCall {}
-// SAFETY: as above.
-unsafe impl KernelArguments for WordsOfOctets {}
-// SAFETY: as above.
-unsafe impl KernelArguments for Release {}
 
 /// The kernels of a size, the constants of moduli, and memory for a chunk.
 pub(super) struct Public {
@@ -75,7 +59,7 @@ pub(super) struct Public {
     kernels: Kernels,
     blocks: u32,
     /// One modulus, prepared, for all items.
-    is_shared: bool,
+    pub(super) is_shared: bool,
     /// Limbs of a modulus and of a block.
     limbs: usize,
     exponent: [u32; EXPONENT_WORDS],
@@ -85,7 +69,7 @@ pub(super) struct Public {
     /// The blocks as numbers.
     pub(super) numbers: Buffer,
     /// The powers of the blocks.
-    pub(super) powers: Buffer,
+    powers: Buffer,
     /// The factors that lead out of Montgomery form, for one modulus and many items.
     exits: Option<Buffer>,
 }
@@ -101,14 +85,14 @@ fn load(device: &Device, variant: Variant) -> Result<(Kernels, u32)> {
     let none = || Error::NoKernel { name: format!("for public exponents by {}", variant.family) };
     let module = device.compile(&variant.public_program().ok_or_else(none)?)?;
     let power = module.kernel("public_power")?;
-    let at_once = power.occupancy(variant.layout.block, variant.shared_bytes())?.max(1);
+    let blocks = power.blocks(variant.layout.block, variant.shared_bytes())?;
     let kernels = Kernels {
         constants: module.kernel("constants")?,
         words: module.kernel("words_of_octets")?,
         release: module.kernel("release")?,
         power,
     };
-    Ok((kernels, at_once * device.limits().multiprocessors))
+    Ok((kernels, blocks))
 }
 
 /// Numbers that a device computes at once.
@@ -159,10 +143,9 @@ impl Public {
 
     fn prepare_one(&mut self, device: &Device, modulus: &[u64], with_exits: bool) -> Result<()> {
         let stream = device.stream()?;
-        let mut staging = device.host_buffer(8 * self.limbs, Contents::Public)?;
-        copy_rows(staging.limbs_mut(), self.limbs, |_| modulus);
-        let input = device.buffer(8 * self.limbs, Contents::Public)?;
-        stream.copy_in(&staging, 0..8 * self.limbs, &input, 0)?;
+        let input = device.upload_with(8 * self.limbs, Contents::Public, |staging| {
+            copy_rows(staging.limbs_mut(), self.limbs, |_| modulus);
+        })?;
         self.set_up(&stream, &input, input.address(), 1)?;
         if with_exits {
             let exits = device.buffer(4 * self.variant.words as usize, Contents::Public)?;
@@ -183,17 +166,9 @@ impl Public {
     /// Constants of moduli at an address in a buffer.
     pub(super) fn set_up(&self, stream: &Stream, buffer: &Buffer, moduli: u64, count: usize) -> Result<()> {
         let words = word(2 * self.limbs)?;
-        let call = Preparation {
-            input: Numbers { address: moduli, stride: words, length: words },
-            constants: Numbers::default(),
-            rows: self.constants.address(),
-            count: word(count)?,
-            limbs: word(self.limbs)?,
-        };
-        // SAFETY: the kernel takes this structure; it reads `count` moduli and writes as many rows.
-        unsafe {
-            stream.launch(&self.kernels.constants, self.threads(count)?, &call, &[buffer, &self.constants])
-        }
+        let moduli = Numbers { address: moduli, stride: words, length: words };
+        let (kernel, block) = (&self.kernels.constants, self.variant.layout.block);
+        launch_constants(stream, kernel, block, moduli, count, &self.constants, &[buffer])
     }
 
     /// Converts blocks to numbers.
@@ -252,10 +227,6 @@ impl Public {
         unsafe { stream.launch(&self.kernels.release, self.threads(32 * chunk.rows)?, &call, &used) }
     }
 
-    pub(super) fn is_shared(&self) -> bool {
-        self.is_shared
-    }
-
     fn call(&self) -> PublicCall {
         let row = 4 + 3 * self.variant.words;
         let stride = if self.is_shared { 0 } else { row };
@@ -291,25 +262,20 @@ impl Public {
 
 /// The stages of powers with a public exponent: blocks, and after them the moduli where every item has its
 /// own.
-pub(super) struct PublicStages {
-    pub(super) public: Public,
-}
-
-impl Stages for PublicStages {
+impl Stages for Public {
     fn footprint(&self, rows: usize) -> Footprint {
-        let Public { limbs, is_shared, .. } = self.public;
-        let moduli = if is_shared { 0 } else { rows * limbs };
-        Footprint { input_limbs: rows * limbs + moduli, output_limbs: rows * limbs, flag_words: rows }
+        let moduli = if self.is_shared { 0 } else { rows * self.limbs };
+        let output_limbs = rows * self.limbs;
+        Footprint { input_limbs: output_limbs + moduli, output_limbs, flag_words: rows }
     }
 
     fn launch(&self, compute: &Stream, chunk: &Chunk<'_>) -> Result<()> {
-        let public = &self.public;
-        if !public.is_shared {
-            let moduli = chunk.inputs.address() + 8 * (public.limbs * chunk.rows) as u64;
-            public.set_up(compute, chunk.inputs, moduli, chunk.rows)?;
+        if !self.is_shared {
+            let moduli = chunk.inputs.address() + 8 * (self.limbs * chunk.rows) as u64;
+            self.set_up(compute, chunk.inputs, moduli, chunk.rows)?;
         }
-        public.read(compute, chunk.inputs, chunk.rows)?;
-        public.power(compute, &public.numbers, chunk.rows)?;
-        public.release(compute, &public.powers, false, chunk)
+        self.read(compute, chunk.inputs, chunk.rows)?;
+        self.power(compute, &self.numbers, chunk.rows)?;
+        self.release(compute, &self.powers, false, chunk)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TransformTiming {
     /// `Mul`, `Square` or `MulMod`, by its name.
-    #[serde(with = "op_name")]
+    #[serde(with = "super::by_name")]
     pub op: Op,
     /// Bits of each factor, and of the modulus.
     pub bits: usize,
@@ -17,19 +17,6 @@ pub struct TransformTiming {
     pub batch_seconds: f64,
     /// Seconds in kernels for a single item.
     pub alone_seconds: f64,
-}
-
-mod op_name {
-    use modmill_core::Op;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(op: &Op, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(op.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
 }
 
 /// The measured times of products by transforms. A table that was written before they were measured has

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // launches kernels
 
 use super::calls::{ChooseCall, PowerCall};
-use super::kernels::{JobConstants, ModuliPlace, OneModulus, Residues, Rows};
+use super::kernels::{JobConstants, ModuliPlace, OneModulus, Residues};
 use super::layout::OneModulusKernel;
 use super::tables::{self, MergedTables};
 use crate::call::{Numbers, word};
@@ -69,9 +69,6 @@ impl FixedTable {
         let (Some(tables), Some(program)) = (tables, program) else { return Ok(None) };
         let module = device.compile(&program)?;
         let power = module.kernel("residue_fixed_power")?;
-        let per_multiprocessor =
-            power.occupancy(residues.variant.layout.block, layout.shared_bytes(false))?.max(1);
-        let multiprocessors = device.limits().multiprocessors;
         let limbs = modulus.len();
         let merged = Some(OneModulus { layout, tables, power: power.clone() });
         let constants = JobConstants { radix: residues.radix_square(device, limbs)?, merged };
@@ -81,9 +78,9 @@ impl FixedTable {
         let table = Self {
             device: device.clone(),
             choose: module.kernel("residue_fixed_choose")?,
+            blocks: power.blocks(residues.variant.layout.block, layout.shared_bytes(false))?,
             power,
-            blocks: per_multiprocessor * multiprocessors,
-            choosing_blocks: 4 * multiprocessors,
+            choosing_blocks: 4 * device.limits().multiprocessors,
             table: device.buffer(bytes, Contents::Secret)?,
             window,
             positions: word(count >> window)?,
@@ -113,16 +110,9 @@ impl FixedTable {
         let used = [&modulus, &powers, &radix, &flags, &tiles, &self.table];
         let stream = device.stream()?;
         stream.fill(&flags, 0..4 * tile_items, 0)?;
-        residues.set_up(
-            &stream,
-            &self.constants,
-            numbers(&modulus, 0),
-            words(limbs) / 2,
-            count,
-            place,
-            &used,
-        )?;
-        residues.enter(&stream, numbers(&powers, words(limbs)), count, tiles.address(), &used)?;
+        let flow = residues.on(&stream, &self.constants, &used);
+        flow.set_up(numbers(&modulus, 0), count, place)?;
+        flow.enter(numbers(&powers, words(limbs)), count, tiles.address())?;
         let call = PowerCall {
             workspace: self.table.address(),
             bases: tiles.address(),
@@ -133,7 +123,7 @@ impl FixedTable {
         let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
         // SAFETY: the kernel reads the tile of the modulus and the tiles of `count` numbers, and writes as
         // many entries behind the tile.
-        unsafe { residues.launch_tiles(&stream, &self.constants, entries, false, shape, call, &used)? };
+        unsafe { flow.launch_tiles(entries, false, shape, call)? };
         stream.synchronize()
     }
 
@@ -183,7 +173,7 @@ impl FixedTable {
         exponents: Numbers,
         modulus: Numbers,
         count: u32,
-        results: Rows,
+        results: Numbers,
         used: &[&Buffer],
     ) -> Result<()> {
         let residues = &self.residues;
@@ -192,6 +182,7 @@ impl FixedTable {
         if !work.has_modulus.replace(true) {
             stream.copy_within(&self.table, 0..8 * self.first_entry()? as usize, &work.workspace, 0)?;
         }
+        let flow = residues.on(stream, &self.constants, &used);
         let shape = residue_shape(self.blocks, residues.variant.layout.block, count as usize);
         let [mut from, mut to] = [&work.tiles[0], &work.tiles[1]];
         for first in (0..self.positions).step_by(work.positions as usize) {
@@ -208,12 +199,10 @@ impl FixedTable {
             };
             // SAFETY: the kernel reads the tile of the modulus, the tiles of `count` items and their chosen
             // entries, and writes the tiles of the results.
-            unsafe {
-                residues.launch_tiles(stream, &self.constants, &self.power, false, shape, call, &used)?;
-            }
+            unsafe { flow.launch_tiles(&self.power, false, shape, call)? };
             (from, to) = (to, from);
         }
-        residues.leave(stream, from.address(), modulus, modulus.length / 2, count, results, &used)
+        flow.leave(from.address(), modulus, count, results)
     }
 
     /// Launches the kernel that looks up the entries of some positions.

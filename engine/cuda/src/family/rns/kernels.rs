@@ -7,11 +7,10 @@
 use super::Rns;
 use super::calls::{ConversionCall, PowerCall, RadixCall, WordsCall};
 use super::layout::{OneModulusKernel, ResidueLayout};
-use super::tables::{self, MergedTables, Tables, radix_square};
+use super::tables::{self, MergedTables, SizeTables, radix_square};
 use crate::call::{Numbers, word};
 use crate::device::{Buffer, Contents, Device, Kernel, Module, Shape, Stream};
 use crate::error::{Error, Result};
-use crate::pipeline::Place;
 use crate::task::Task;
 use crate::variant::Variant;
 use modmill_core::rns::Bases;
@@ -22,7 +21,7 @@ pub(crate) struct Residues {
     pub(super) variant: Variant,
     pub(super) layout: ResidueLayout,
     pub(super) bases: Arc<Bases>,
-    tables: Tables,
+    tables: SizeTables,
     moduli: Kernel,
     numbers: Kernel,
     radix: Kernel,
@@ -57,19 +56,15 @@ pub(crate) struct Request<'a> {
     pub(crate) a: Numbers,
     pub(crate) b: Numbers,
     pub(crate) moduli: Numbers,
-    pub(crate) limbs: u32,
     pub(crate) count: u32,
-    pub(crate) results: Place<'a>,
-    pub(crate) result_words: u32,
+    pub(crate) results: Numbers,
     /// One flag per modulus: non-zero if it shares a factor with base B.
     pub(crate) flags: &'a Buffer,
     /// Whether the one modulus of all items, and its flags, are there from a chunk before.
     pub(crate) is_set_up: bool,
-    /// The buffers that the addresses above lie in.
-    pub(crate) inputs: &'a [&'a Buffer],
 }
 
-/// The places that [`Residues::set_up`] writes to.
+/// The places that [`Flow::set_up`] writes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModuliPlace {
     /// B^2 modulo every modulus.
@@ -78,14 +73,6 @@ pub(crate) struct ModuliPlace {
     pub(crate) tiles: u64,
     /// One flag per modulus: non-zero if it shares a factor with base B.
     pub(crate) flags: u64,
-}
-
-/// Rows of words on the device.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows {
-    pub(crate) address: u64,
-    /// Words of a row.
-    pub(crate) words: u32,
 }
 
 /// The constants of a job's moduli on the device.
@@ -118,7 +105,7 @@ impl Residues {
         Ok(Self {
             variant: *variant,
             layout,
-            tables: Tables::new(device, &layout, &bases, variant.words as usize)?,
+            tables: SizeTables::new(device, &layout, &bases, variant.words as usize)?,
             bases,
             moduli: module.kernel("residue_moduli")?,
             numbers: module.kernel("residue_numbers")?,
@@ -170,7 +157,6 @@ impl Residues {
     pub(crate) fn work(
         &self,
         device: &Device,
-        words: u32,
         size: usize,
         shared_modulus: bool,
         task: Task,
@@ -182,7 +168,7 @@ impl Residues {
         let tables = self.tables_bytes(task, threads);
         let side = || device.buffer(self.side_bytes(size), contents);
         Ok(ResidueWork {
-            radix: device.buffer(4 * words as usize * moduli, contents)?,
+            radix: device.buffer(4 * layout.words() as usize * moduli, contents)?,
             workspace: device.buffer(self.moduli_bytes(moduli) + tables, contents)?,
             tiles: [side()?, side()?, side()?],
             tile_items: layout.tile_items(),
@@ -204,198 +190,17 @@ impl Residues {
         self.layout.modulus_bytes() * moduli.div_ceil(self.layout.tile_items())
     }
 
-    /// Launches all kernels of a chunk. `power` is the task's own kernel; `blocks` is the number of its
-    /// blocks and of their threads.
-    pub(crate) fn launch(
-        &self,
-        stream: &Stream,
-        work: &ResidueWork,
-        constants: &JobConstants,
-        request: &Request<'_>,
-        power: &Kernel,
-        blocks: (u32, u32),
-    ) -> Result<()> {
-        let &Request { task, a, b, moduli, limbs, count, .. } = request;
-        let mut used: Vec<&Buffer> = request.inputs.to_vec();
-        used.extend([&work.radix, &work.workspace, request.flags, request.results.buffer]);
-        used.extend(work.tiles.iter());
-        let shared_modulus = moduli.stride == 0;
-        let modulus_count = if shared_modulus { self.layout.tile_items() as u32 } else { count };
-        if !request.is_set_up {
-            stream.fill(request.flags, 0..4 * modulus_count as usize, 0)?;
-            let place = ModuliPlace {
-                radix: work.radix.address(),
-                tiles: work.workspace.address(),
-                flags: request.flags.address(),
-            };
-            self.set_up(stream, constants, moduli, limbs, count, place, &used)?;
-        }
-        let operands = [Some(a), task.multiplies_b().then_some(b)];
-        for (input, tiles) in operands.into_iter().zip(&work.tiles) {
-            let Some(input) = input else { continue };
-            self.enter(stream, input, count, tiles.address(), &used)?;
-        }
-        let (exponent_bits, window) = task.exponent();
-        let moduli_pairs = self.moduli_bytes(modulus_count as usize) / 8;
-        let call = PowerCall {
-            workspace: work.workspace.address(),
-            bases: work.tiles[0].address(),
-            results: work.tiles[2].address(),
-            seconds: work.tiles[1].address(),
-            exponents: b,
-            exponent_bits,
-            window,
-            count,
-            modulus_stride: u32::from(!shared_modulus),
-            tables: word(moduli_pairs)?,
-            ..PowerCall::default()
-        };
-        self.power(stream, constants, task, power, blocks, call, &used)?;
-        let results = Rows { address: request.results.address(), words: request.result_words };
-        self.leave(stream, work.tiles[2].address(), moduli, limbs, count, results, &used)
-    }
-
-    /// Computes the tiles of moduli, with B^2 modulo each. One modulus of all items fills every row of a
-    /// tile.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn set_up(
-        &self,
-        stream: &Stream,
-        constants: &JobConstants,
-        moduli: Numbers,
-        limbs: u32,
-        count: u32,
-        place: ModuliPlace,
-        used: &[&Buffer],
-    ) -> Result<()> {
-        let JobConstants { radix, merged } = constants;
-        let is_shared = moduli.stride == 0;
-        let words = self.layout.words();
-        let call = RadixCall {
-            moduli,
-            leading: radix.words.address(),
-            digits: radix.words.address() + 4 * radix.leading_words as u64,
-            rows: place.radix,
-            digit_count: radix.digit_count,
-            first_bits: radix.first_bits,
-            count: if is_shared { 1 } else { count },
-            limbs,
-        };
-        let mut used: Vec<&Buffer> =
-            used.iter().copied().chain([&radix.words, self.tables.buffer()]).collect();
-        used.extend(merged.iter().map(|merged| merged.tables.buffer()));
-        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count`
-        // rows.
-        unsafe { stream.launch(&self.radix, one_thread_each(call.count), &call, &used)? };
-        let call = ConversionCall {
-            input: moduli,
-            radix: Numbers { address: place.radix, stride: if is_shared { 0 } else { words }, length: words },
-            tiles: place.tiles,
-            flags: place.flags,
-            roots: merged.as_ref().map_or(0, |merged| merged.tables.roots()),
-            count: if is_shared { self.layout.tile_items() as u32 } else { count },
-            ..self.conversion()
-        };
-        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and
-        // flags.
-        unsafe {
-            stream.launch(&self.moduli, one_thread_each(2 * self.channels() * call.count), &call, &used)
-        }
-    }
-
-    /// Computes the tiles of numbers.
-    pub(crate) fn enter(
-        &self,
-        stream: &Stream,
-        input: Numbers,
-        count: u32,
-        tiles: u64,
-        used: &[&Buffer],
-    ) -> Result<()> {
-        let call = ConversionCall { input, tiles, count, ..self.conversion() };
-        let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
-        // SAFETY: the kernel takes this structure, reads `count` numbers and writes their tiles.
-        unsafe { stream.launch(&self.numbers, one_thread_each(self.channels() * count), &call, &used) }
-    }
-
-    /// Computes powers or products of tiles, by the task's own kernel or by the kernel for one modulus. The
-    /// constants of the size are filled in here.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn power(
-        &self,
-        stream: &Stream,
-        constants: &JobConstants,
-        task: Task,
-        kernel: &Kernel,
-        (grid, block): (u32, u32),
-        call: PowerCall,
-        used: &[&Buffer],
-    ) -> Result<()> {
-        let kernel = constants.merged.as_ref().map_or(kernel, |merged| &merged.power);
-        // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
-        // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
-        unsafe { self.launch_tiles(stream, constants, kernel, task.is_masked(), (grid, block), call, used) }
-    }
-
-    /// Launches a kernel that computes with tiles. The matrices and channels of the call are filled in here.
-    /// `scans` says whether the kernel scans tables for secret digits in shared memory.
-    ///
-    /// # Safety
-    /// The kernel takes a [`PowerCall`], and reads and writes what the call names within the buffers `used`.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) unsafe fn launch_tiles(
-        &self,
-        stream: &Stream,
-        constants: &JobConstants,
-        kernel: &Kernel,
-        scans: bool,
-        (grid, block): (u32, u32),
-        call: PowerCall,
-        used: &[&Buffer],
-    ) -> Result<()> {
-        let (layout, matrices, channels, buffer) = match &constants.merged {
-            Some(OneModulus { layout, tables, .. }) => {
-                (layout, tables.matrices(), tables.channels(), tables.buffer())
-            }
-            None => {
-                let tables = &self.tables;
-                (&self.layout, tables.matrices(), tables.channels(), tables.buffer())
-            }
-        };
-        let call = PowerCall { matrices, channels, ..call };
-        let shape = Shape { grid, block, shared_bytes: layout.shared_bytes(scans) };
-        let used: Vec<&Buffer> = used.iter().copied().chain([buffer]).collect();
-        // SAFETY: the caller vouches for the kernel; matrices and channels are those of its layout.
-        unsafe { stream.launch(kernel, shape, &call, &used) }
-    }
-
-    /// Computes the words of tiles, below their moduli.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn leave(
-        &self,
-        stream: &Stream,
-        tiles: u64,
-        moduli: Numbers,
-        limbs: u32,
-        count: u32,
-        results: Rows,
-        used: &[&Buffer],
-    ) -> Result<()> {
-        let call = WordsCall {
-            tiles,
-            channels: self.tables.channels(),
-            cofactors: self.tables.cofactors(),
-            moduli,
-            results: results.address,
-            result_stride: results.words,
-            result_length: results.words,
-            count,
-            limbs,
-        };
-        let used: Vec<&Buffer> = used.iter().copied().chain([self.tables.buffer()]).collect();
-        // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count`
-        // results.
-        unsafe { stream.launch(&self.words, one_thread_each(count), &call, &used) }
+    /// The way to launch kernels that work with the buffers `used` and the constants of a job.
+    pub(crate) fn on<'a>(
+        &'a self,
+        stream: &'a Stream,
+        constants: &'a JobConstants,
+        used: &[&'a Buffer],
+    ) -> Flow<'a> {
+        let own = [&self.tables.buffer, &constants.radix.words];
+        let merged = constants.merged.iter().map(|merged| &merged.tables.buffer);
+        let used = used.iter().copied().chain(own).chain(merged).collect();
+        Flow { residues: self, stream, constants, used }
     }
 
     fn channels(&self) -> u32 {
@@ -409,6 +214,160 @@ impl Residues {
             powers: self.tables.powers(),
             ..ConversionCall::default()
         }
+    }
+}
+
+/// A stream on which the kernels run, one after the other, with the constants of a job.
+pub(crate) struct Flow<'a> {
+    residues: &'a Residues,
+    stream: &'a Stream,
+    constants: &'a JobConstants,
+    /// The buffers that the kernels work with.
+    used: Vec<&'a Buffer>,
+}
+
+impl<'a> Flow<'a> {
+    /// Launches all kernels of a chunk. `power` is the task's own kernel; `blocks` is the number of its
+    /// blocks and of their threads.
+    pub(crate) fn run(
+        mut self,
+        work: &'a ResidueWork,
+        request: &Request<'a>,
+        power: &Kernel,
+        blocks: (u32, u32),
+    ) -> Result<()> {
+        let &Request { task, a, b, moduli, count, results, flags, is_set_up } = request;
+        let Residues { layout, .. } = self.residues;
+        self.used.extend([&work.radix, &work.workspace, flags]);
+        self.used.extend(&work.tiles);
+        let shared_modulus = moduli.stride == 0;
+        let modulus_count = if shared_modulus { layout.tile_items() as u32 } else { count };
+        if !is_set_up {
+            self.stream.fill(flags, 0..4 * modulus_count as usize, 0)?;
+            let (radix, tiles) = (work.radix.address(), work.workspace.address());
+            self.set_up(moduli, count, ModuliPlace { radix, tiles, flags: flags.address() })?;
+        }
+        let operands = [Some(a), task.multiplies_b().then_some(b)];
+        for (input, tiles) in operands.into_iter().zip(&work.tiles) {
+            let Some(input) = input else { continue };
+            self.enter(input, count, tiles.address())?;
+        }
+        let (exponent_bits, window) = task.exponent();
+        let call = PowerCall {
+            workspace: work.workspace.address(),
+            bases: work.tiles[0].address(),
+            results: work.tiles[2].address(),
+            seconds: work.tiles[1].address(),
+            exponents: b,
+            exponent_bits,
+            window,
+            count,
+            modulus_stride: u32::from(!shared_modulus),
+            tables: word(self.residues.moduli_bytes(modulus_count as usize) / 8)?,
+            ..PowerCall::default()
+        };
+        self.power(task, power, blocks, call)?;
+        self.leave(work.tiles[2].address(), moduli, count, results)
+    }
+
+    /// Computes the tiles of moduli, with B^2 modulo each. One modulus of all items fills every row of a
+    /// tile.
+    pub(crate) fn set_up(&self, moduli: Numbers, count: u32, place: ModuliPlace) -> Result<()> {
+        let Self { residues, stream, constants: JobConstants { radix, merged }, used } = self;
+        let is_shared = moduli.stride == 0;
+        let words = residues.layout.words();
+        let call = RadixCall {
+            moduli,
+            leading: radix.words.address(),
+            digits: radix.words.address() + 4 * radix.leading_words as u64,
+            rows: place.radix,
+            digit_count: radix.digit_count,
+            first_bits: radix.first_bits,
+            count: if is_shared { 1 } else { count },
+            limbs: moduli.length / 2,
+        };
+        // SAFETY: the kernel takes this structure, reads `count` moduli and the digits, and writes `count`
+        // rows.
+        unsafe { stream.launch(&residues.radix, one_thread_each(call.count), &call, used)? };
+        let call = ConversionCall {
+            input: moduli,
+            radix: Numbers { address: place.radix, stride: if is_shared { 0 } else { words }, length: words },
+            tiles: place.tiles,
+            flags: place.flags,
+            roots: merged.as_ref().map_or(0, |merged| merged.tables.roots()),
+            count: if is_shared { residues.layout.tile_items() as u32 } else { count },
+            ..residues.conversion()
+        };
+        let threads = 2 * residues.channels() * call.count;
+        // SAFETY: the kernel takes this structure, reads `count` moduli and rows, and writes their tiles and
+        // flags.
+        unsafe { stream.launch(&residues.moduli, one_thread_each(threads), &call, used) }
+    }
+
+    /// Computes the tiles of numbers.
+    pub(crate) fn enter(&self, input: Numbers, count: u32, tiles: u64) -> Result<()> {
+        let Self { residues, stream, used, .. } = self;
+        let call = ConversionCall { input, tiles, count, ..residues.conversion() };
+        let threads = residues.channels() * count;
+        // SAFETY: the kernel takes this structure, reads `count` numbers and writes their tiles.
+        unsafe { stream.launch(&residues.numbers, one_thread_each(threads), &call, used) }
+    }
+
+    /// Computes powers or products of tiles, by the task's own kernel or by the kernel for one modulus. The
+    /// constants of the size are filled in here.
+    pub(crate) fn power(
+        &self,
+        task: Task,
+        kernel: &Kernel,
+        blocks: (u32, u32),
+        call: PowerCall,
+    ) -> Result<()> {
+        let kernel = self.constants.merged.as_ref().map_or(kernel, |merged| &merged.power);
+        // SAFETY: the kernel takes this structure, reads the tiles of `count` items, the constants and the
+        // exponents, keeps a table for each warp in the workspace, and writes the tiles of the results.
+        unsafe { self.launch_tiles(kernel, task.is_masked(), blocks, call) }
+    }
+
+    /// Launches a kernel that computes with tiles. The matrices and channels of the call are filled in here.
+    /// `scans` says whether the kernel scans tables for secret digits in shared memory.
+    ///
+    /// # Safety
+    /// The kernel takes a [`PowerCall`], and reads and writes what the call names within the buffers in use.
+    pub(super) unsafe fn launch_tiles(
+        &self,
+        kernel: &Kernel,
+        scans: bool,
+        (grid, block): (u32, u32),
+        call: PowerCall,
+    ) -> Result<()> {
+        let Residues { layout, tables, .. } = self.residues;
+        let (layout, matrices, channels) = match &self.constants.merged {
+            Some(OneModulus { layout, tables, .. }) => (layout, tables.matrices(), tables.channels()),
+            None => (layout, tables.matrices(), tables.channels()),
+        };
+        let call = PowerCall { matrices, channels, ..call };
+        let shape = Shape { grid, block, shared_bytes: layout.shared_bytes(scans) };
+        // SAFETY: the caller vouches for the kernel; matrices and channels are those of its layout.
+        unsafe { self.stream.launch(kernel, shape, &call, &self.used) }
+    }
+
+    /// Computes the words of tiles, below their moduli.
+    pub(crate) fn leave(&self, tiles: u64, moduli: Numbers, count: u32, results: Numbers) -> Result<()> {
+        let Residues { tables, words, .. } = self.residues;
+        let call = WordsCall {
+            tiles,
+            channels: tables.channels(),
+            cofactors: tables.cofactors(),
+            moduli,
+            results: results.address,
+            result_stride: results.stride,
+            result_length: results.length,
+            count,
+            limbs: moduli.length / 2,
+        };
+        // SAFETY: the kernel takes this structure, reads `count` tiles and moduli, and writes `count`
+        // results.
+        unsafe { self.stream.launch(words, one_thread_each(count), &call, &self.used) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The constants of a size, on the device.
 
 use super::layout::{Chunk, ResidueLayout};
-use crate::device::{Buffer, Contents, Device};
+use crate::device::{Buffer, Contents, Device, HostBuffer};
 use crate::error::Result;
 use modmill_core::rns::{Bases, Channel, Matrix, Merged, ModulusConstants, bases::powers_of_words};
 use zeroize::{Zeroize, Zeroizing};
@@ -9,14 +9,34 @@ use zeroize::{Zeroize, Zeroizing};
 /// Bits of a digit of [`radix_square`], `STEP_BITS` of `constants.cuh`.
 const STEP_BITS: usize = 28;
 
-/// The constants that depend on the size alone, in one buffer.
-pub(super) struct Tables {
-    buffer: Buffer,
-    /// The first words of channels, conversions, powers and cofactors.
-    starts: [usize; 4],
+/// Constants on the device in one buffer: the matrices, and N parts behind them.
+pub(super) struct Tables<const N: usize> {
+    pub(super) buffer: Buffer,
+    /// The first words of the parts; channels are the first one.
+    starts: [usize; N],
 }
 
-impl Tables {
+/// The constants that depend on the size alone. Conversions, powers and cofactors follow the channels.
+pub(super) type SizeTables = Tables<4>;
+
+/// The matrices that a modulus is a part of. Roots follow the channels.
+pub(super) type MergedTables = Tables<2>;
+
+impl<const N: usize> Tables<N> {
+    pub(super) fn matrices(&self) -> u64 {
+        self.buffer.address()
+    }
+
+    pub(super) fn channels(&self) -> u64 {
+        self.part(0)
+    }
+
+    fn part(&self, part: usize) -> u64 {
+        self.buffer.address() + 4 * self.starts[part] as u64
+    }
+}
+
+impl SizeTables {
     pub(super) fn new(device: &Device, layout: &ResidueLayout, bases: &Bases, words: usize) -> Result<Self> {
         let matrices = [bases.a_to_b(), bases.b_to_a()];
         let plain = channels(bases, matrices[0]);
@@ -25,40 +45,17 @@ impl Tables {
         Ok(Self { buffer: upload(device, &all, Contents::Public)?, starts })
     }
 
-    pub(super) fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
-
-    pub(super) fn matrices(&self) -> u64 {
-        self.buffer.address()
-    }
-
-    pub(super) fn channels(&self) -> u64 {
-        self.at(0)
-    }
-
     pub(super) fn conversions(&self) -> u64 {
-        self.at(1)
+        self.part(1)
     }
 
     pub(super) fn powers(&self) -> u64 {
-        self.at(2)
+        self.part(2)
     }
 
     pub(super) fn cofactors(&self) -> u64 {
-        self.at(3)
+        self.part(3)
     }
-
-    fn at(&self, part: usize) -> u64 {
-        self.buffer.address() + 4 * self.starts[part] as u64
-    }
-}
-
-/// The matrices that a modulus is a part of, with their channels and roots, in one buffer.
-pub(crate) struct MergedTables {
-    buffer: Buffer,
-    /// The first words of channels and roots.
-    starts: [usize; 2],
 }
 
 impl MergedTables {
@@ -81,20 +78,8 @@ impl MergedTables {
         Ok(Some(Self { buffer: upload(device, &all, Contents::Secret)?, starts }))
     }
 
-    pub(super) fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
-
-    pub(super) fn matrices(&self) -> u64 {
-        self.buffer.address()
-    }
-
-    pub(super) fn channels(&self) -> u64 {
-        self.buffer.address() + 4 * self.starts[0] as u64
-    }
-
     pub(super) fn roots(&self) -> u64 {
-        self.buffer.address() + 4 * self.starts[1] as u64
+        self.part(1)
     }
 }
 
@@ -117,14 +102,8 @@ fn join<const N: usize>(mut matrices: Vec<u32>, parts: [Vec<u32>; N]) -> (Zeroiz
 
 /// Copies words to the device.
 pub(super) fn upload(device: &Device, words: &[u32], contents: Contents) -> Result<Buffer> {
-    let bytes = 4 * words.len().max(1);
-    let mut staging = device.host_buffer(bytes.next_multiple_of(8), contents)?;
-    staging.words_mut()[..words.len()].copy_from_slice(words);
-    let buffer = device.buffer(bytes, contents)?;
-    let stream = device.stream()?;
-    stream.copy_in(&staging, 0..bytes, &buffer, 0)?;
-    stream.synchronize()?;
-    Ok(buffer)
+    let fill = |staging: &mut HostBuffer| staging.words_mut()[..words.len()].copy_from_slice(words);
+    device.upload_with(4 * words.len(), contents, fill)
 }
 
 /// The words of the matrices to base B and to base A.
