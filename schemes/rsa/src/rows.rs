@@ -17,7 +17,7 @@ pub(crate) const GRAIN: usize = 32;
 /// The answer or the error of every item, in the order of the call.
 pub type Answers<T> = Vec<Result<T, ItemError>>;
 
-/// Who may see the answers of a call.
+/// The readers of the answers of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// They have no bytes.

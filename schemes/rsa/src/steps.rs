@@ -36,7 +36,7 @@ pub(crate) struct Steps<'a, K> {
     pub(crate) operation: &'a dyn Operation<K>,
     /// Finds the answer of an item in its block.
     pub(crate) decode: &'a Decode<'a, K>,
-    /// Who may see the answers.
+    /// The readers of the answers.
     pub(crate) kind: Kind,
 }
 

@@ -1,4 +1,4 @@
-//! Who asks for a task, and the reasons why a task gets no answer.
+//! The origin of a task, and the reasons why a task gets no answer.
 
 use crate::credentials::Principal;
 use modmill_rsa::ItemError;
