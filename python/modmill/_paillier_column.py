@@ -96,7 +96,7 @@ class EncryptedColumn:
 
     def dot(self, weights: Any, *, engine: Engine | None = None, progress: Progress | None = None) -> EncryptedColumn:
         """Return the encrypted sum of the products by public weights, a column of one number. The time depends on the weights."""
-        return EncryptedColumn(self._column.dot(*as_floats(weights, "weights"), options(engine, progress)))
+        return EncryptedColumn(self._column.dot(as_floats(weights, "weights"), options(engine, progress)))
 
     def add(self, other: Any, *, engine: Engine | None = None, progress: Progress | None = None) -> EncryptedColumn:
         """Return the sums with another column, or with numbers in the clear: one for all items or one for each."""
@@ -108,7 +108,7 @@ class EncryptedColumn:
         """Return the products by numbers in the clear. With ``secret=False`` the time depends on the factors, and is shorter."""
         if isinstance(factors, EncryptedColumn):
             raise TypeError("two encrypted columns cannot be multiplied: the factors are numbers in the clear")
-        return EncryptedColumn(self._column.multiply(*as_floats(factors, "factors"), secret, options(engine, progress)))
+        return EncryptedColumn(self._column.multiply(as_floats(factors, "factors"), secret, options(engine, progress)))
 
     def randomize(self, *, engine: Engine | None = None, progress: Progress | None = None) -> EncryptedColumn:
         """Return other ciphertexts of the same numbers, which nobody can tell from new ones."""
@@ -223,8 +223,8 @@ class EncryptedColumn:
             other = -other if is_difference else other
             return EncryptedColumn(self._column.add(other._column, options))
         single = scalar(other)
-        floats, whole = as_floats(other if single is None else [single] * len(self), "the numbers")
-        return EncryptedColumn(self._column.add_clear(floats, whole, is_difference, options))
+        clear = as_floats(other if single is None else [single] * len(self), "the numbers")
+        return EncryptedColumn(self._column.add_clear(clear, is_difference, options))
 
     def __add__(self, other: Any) -> EncryptedColumn:
         return self._sums(other, False, options())
@@ -272,10 +272,14 @@ class EncryptedColumn:
         return EncryptedColumn.concat([self.dot(list(row)) for row in rows]) if rows else self[:0]
 
     def __reduce__(self) -> Any:
-        return (EncryptedColumn, (self._column, self._is_fresh))
+        return (_unpickled, (self.public_key, self.to_bytes(), self._is_fresh))
 
     def __repr__(self) -> str:
         return f"<modmill.paillier.EncryptedColumn of {len(self)} numbers, {self.public_key.bits} bits>"
+
+
+def _unpickled(key: PublicKey, data: bytes, is_fresh: bool) -> EncryptedColumn:
+    return EncryptedColumn(_modmill.PaillierColumn.from_bytes(key._key, data), is_fresh)
 
 
 def _rows(values: Any) -> list[list[Any]] | None:

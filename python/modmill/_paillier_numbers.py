@@ -7,6 +7,8 @@ import operator
 from typing import Any
 
 from . import _modmill
+from .engine import Engine
+from .types import Options, Progress
 
 __all__ = ["as_floats", "listed", "options", "scalar", "split"]
 
@@ -14,9 +16,9 @@ LISTED = ("float", "double", "bool", "object", "int128")
 """Parts of the names of types whose columns are read from their lists of numbers."""
 
 
-def options(engine: Any = None, progress: Any = None) -> Any:
+def options(engine: Engine | None = None, progress: Progress | None = None) -> Options:
     """The options of a native call."""
-    return (None, "like", "raise", engine, progress)
+    return {"engine": engine, "progress": progress}
 
 
 def scalar(number: Any) -> int | float | None:

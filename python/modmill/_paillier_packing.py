@@ -63,9 +63,7 @@ class Packing:
         floats, whole = as_floats(column)
         if floats is not None or self.exponent:
             whole = self._rounded(floats if whole is None else whole)
-        native = _modmill.PaillierPackedColumn.encrypt(
-            key._key, self._layout, whole, options(engine, progress), options(engine)
-        )
+        native = _modmill.PaillierPackedColumn.encrypt(key._key, self._layout, whole, options(engine, progress))
         return PackedColumn(native, self)
 
     def _rounded(self, numbers: Any) -> list[int]:
@@ -166,7 +164,9 @@ class PackedColumn:
         return PackedColumn(column, packing)
 
     def __reduce__(self) -> Any:
-        return (PackedColumn, (self._column, self.packing))
+        from .paillier import PublicKey
+
+        return (PackedColumn.from_bytes, (PublicKey(self._column.public_key), self.to_bytes(), self.packing))
 
     def __repr__(self) -> str:
         return f"<modmill.paillier.PackedColumn of {len(self)} numbers in {self.ciphertexts} ciphertexts>"

@@ -43,18 +43,17 @@ class PaillierEncrypt(Keyed[PublicKey | PrivateKey]):
         magnitude_bits: int = 64,
         engine: Engine | None = None,
     ) -> None:
-        super().__init__(key, out, error, engine)
-        self.column = column
+        super().__init__(key, out, error, engine, column=column)
         self.exponent = exponent
         self.magnitude_bits = magnitude_bits
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
-        column = self._column(table, self.column, "column")
+        column = self._column(table)
         is_float = pa.types.is_floating(column.type)
         if not is_float and not pa.types.is_integer(column.type):
-            raise TypeError(f"the column {self.column!r} has the type {column.type}; integers or floats are encrypted")
+            raise TypeError(f"the column {self.arguments['column']!r} has the type {column.type}; integers or floats are encrypted")
         if self.exponent != 0 and not is_float:
-            raise ValueError(f"the column {self.column!r} has integers, whose exponent is 0, not {self.exponent}")
+            raise ValueError(f"the column {self.arguments['column']!r} has integers, whose exponent is 0, not {self.exponent}")
         unit = 16.0**self.exponent if is_float else 1
         reasons = [self._refusal(number, unit) for number in column.to_pylist()]
         numbers = [number for number, reason in zip(column.to_pylist(), reasons, strict=True) if reason is None]
@@ -97,15 +96,14 @@ class PaillierDecrypt(Keyed[PrivateKey]):
         type: Any = None,
         engine: Engine | None = None,
     ) -> None:
-        super().__init__(key, out, error, engine)
-        self.column = column
+        super().__init__(key, out, error, engine, column=column)
         self.exponent = exponent
         self.magnitude_bits = magnitude_bits
         self.type = type
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
-        column = self._column(table, self.column, "column")
-        exponent, bits = settings(table, self.column, self.exponent, self.magnitude_bits)
+        column = self._column(table)
+        exponent, bits = settings(table, self.arguments["column"], self.exponent, self.magnitude_bits)
         kind = self.type or (pa.int64() if exponent >= 0 else pa.float64())
 
         def decrypt(ciphertexts: list[bytes]) -> list[Any]:
@@ -180,17 +178,16 @@ class PaillierSum(Keyed[PublicKey]):
         magnitude_bits: int | None = None,
         engine: Engine | None = None,
     ) -> None:
-        super().__init__(key, "ciphertext", None, engine)
-        self.column = column
+        super().__init__(key, "ciphertext", None, engine, column=column)
         self.exponent = exponent
         self.magnitude_bits = magnitude_bits
 
     def __call__(self, table: Any) -> Any:
         """Return the sum of a piece."""
-        column = self._column(table, self.column, "column")
+        column = self._column(table)
         if column.null_count:
-            raise ValueError(f"{column.null_count} rows of the column {self.column!r} are null; leave them out of the sum")
-        exponent, bits = settings(table, self.column, self.exponent, self.magnitude_bits)
+            raise ValueError(f"{column.null_count} rows of the column {self.arguments['column']!r} are null; leave them out of the sum")
+        exponent, bits = settings(table, self.arguments["column"], self.exponent, self.magnitude_bits)
         total = EncryptedColumn.from_arrow(self.key, column, exponent, bits).sum(engine=self.engine)
         sums = {self.out: pa.array(total.to_arrow()), "magnitude_bits": [total.magnitude_bits], "exponent": [total.exponent]}
         return pa.table(sums)

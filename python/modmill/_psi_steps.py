@@ -26,11 +26,10 @@ class PsiBlind(Keyed[Party]):
     def __init__(
         self, party: Party | Callable[[], Party], *, column: str, out: str = "element", engine: Engine | None = None
     ) -> None:
-        super().__init__(party, out, None, engine)
-        self.column = column
+        super().__init__(party, out, None, engine, column=column)
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
-        items = self._column(table, self.column, "column")
+        items = self._column(table)
         kind = pa.binary(int(self.key.group.removeprefix("ffdhe")) // 8)
         if not len(items):
             return pa.nulls(0, kind), None
@@ -46,11 +45,10 @@ class PsiTags(Keyed[Party]):
     def __init__(
         self, party: Party | Callable[[], Party], *, column: str, out: str = "tag", engine: Engine | None = None
     ) -> None:
-        super().__init__(party, out, None, engine)
-        self.column = column
+        super().__init__(party, out, None, engine, column=column)
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
-        elements = self._column(table, self.column, "column")
+        elements = self._column(table)
         if not len(elements):
             return pa.nulls(0, pa.binary(16)), None
         twice = pa.array(self.key.blind_again(elements, out="arrow", engine=self.engine))

@@ -8,6 +8,7 @@ import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,6 @@ def convert(
     keep: Sequence[str] | None,
     mode: str,
     actors: modmill_ray.Actors,
-    batch_size: int,
 ) -> list[dict[str, Any]]:
     """Send files through a step, and put what they became into a folder at once."""
     if mode not in ("refuse", "replace"):
@@ -110,8 +110,9 @@ def convert(
         jobs = [{"input": str(source), "output": str(staging / name)} for source, name in names.items()]
         # A block for each file, so that files spread over all actors.
         ds = ray.data.from_items(jobs, override_num_blocks=len(jobs))
+        batch_size = actors.batch_size or (1 << 17 if actors.num_gpus else 4096)
         arguments = {"step": step, "keep": None if keep is None else list(keep), "batch_size": batch_size}
-        reports = actors.map(ds, FileWorker, arguments, 1).take_all()
+        reports = replace(actors, batch_size=1).map(ds, FileWorker, arguments).take_all()
         for rest in set(staging.iterdir()) - {staging / name for name in names.values()}:
             rest.unlink()
         _check(folder, mode, sources)

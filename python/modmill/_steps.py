@@ -18,11 +18,12 @@ Key = TypeVar("Key")
 
 
 class Step:
-    """The parts that all steps share: an engine, and the names of new columns."""
+    """The parts that all steps share: arguments, which name columns, an engine, and the names of new columns."""
 
-    def __init__(self, out: str, error: str | None, engine: Engine | None) -> None:
+    def __init__(self, out: str, error: str | None, engine: Engine | None, **arguments: Any) -> None:
         if out == error:
             raise ValueError(f"out and error are both {out!r}; the new columns need different names")
+        self.arguments = arguments
         self.out = out
         self.error = error
         self.engine = engine
@@ -48,8 +49,9 @@ class Step:
         """Return the answers, and why rows have none."""
         raise NotImplementedError
 
-    @staticmethod
-    def _column(table: Any, name: str, argument: str) -> Any:
+    def _column(self, table: Any, argument: str = "column") -> Any:
+        """Return the column that an argument names."""
+        name = self.arguments[argument]
         if name not in table.column_names:
             names = ", ".join(table.column_names)
             raise ValueError(f"{argument}: the table has no column {name!r}; its columns are {names}")
@@ -59,8 +61,10 @@ class Step:
 class Keyed(Step, Generic[Key]):
     """A step with a key, or with a function that returns it."""
 
-    def __init__(self, key: Key | Callable[[], Key], out: str, error: str | None, engine: Engine | None) -> None:
-        super().__init__(out, error, engine)
+    def __init__(
+        self, key: Key | Callable[[], Key], out: str, error: str | None, engine: Engine | None, **arguments: str
+    ) -> None:
+        super().__init__(out, error, engine, **arguments)
         self._source: Key | Callable[[], Key] = key
         self._key: Key | None = None
 

@@ -37,20 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, cast, overload
 
 from . import _modmill
-from .engine import Engine
-from .types import (
-    AsArrow,
-    AsDevice,
-    AsInts,
-    AsNumpy,
-    Errors,
-    IntOrInts,
-    Ints,
-    Numbers,
-    Options,
-    Out,
-    Progress,
-)
+from .types import AsArrow, AsDevice, AsInts, AsNumpy, IntOrInts, Ints, Numbers, Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,19 +71,7 @@ def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = ..., **o
 def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = ..., **options: Unpack[Options]) -> Any: ...
 
 
-def powmod(
-    base: Numbers,
-    exp: Numbers,
-    mod: Numbers,
-    *,
-    secret: bool = True,
-    width: int | None = None,
-    max_bits: int | None = None,
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Any:
+def powmod(base: Numbers, exp: Numbers, mod: Numbers, *, secret: bool = True, **options: Unpack[Options]) -> Any:
     """Return ``base ** exp % mod`` of each item.
 
     With ``secret=True`` the engine's time does not depend on the values of bases and exponents, only on their widths.
@@ -114,7 +89,7 @@ def powmod(
     >>> powmod([2, 3], 5, [7, 0], errors="column")
     ([4, None], [None, 'the modulus is zero'])
     """
-    return _modmill.powmod(base, exp, mod, secret, (width, out, errors, engine, progress, max_bits))
+    return _modmill.powmod(base, exp, mod, secret, options)
 
 
 def powmod_base_list(bases: Numbers, exp: int, mod: int) -> list[int]:
@@ -159,24 +134,13 @@ def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[AsDevice]) ->
 def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
-def mulmod(
-    a: Numbers,
-    b: Numbers,
-    mod: Numbers,
-    *,
-    width: int | None = None,
-    max_bits: int | None = None,
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Any:
+def mulmod(a: Numbers, b: Numbers, mod: Numbers, **options: Unpack[Options]) -> Any:
     """Return ``a * b % mod`` of each item.
 
     >>> mulmod([5, -7], 3, 11)
     [4, 1]
     """
-    return _modmill.mulmod(a, b, mod, (width, out, errors, engine, progress, max_bits))
+    return _modmill.mulmod(a, b, mod, options)
 
 
 @overload
@@ -203,23 +167,13 @@ def invert(a: Numbers, mod: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch
 def invert(a: Numbers, mod: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
-def invert(
-    a: Numbers,
-    mod: Numbers,
-    *,
-    width: int | None = None,
-    max_bits: int | None = None,
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Any:
+def invert(a: Numbers, mod: Numbers, **options: Unpack[Options]) -> Any:
     """Return the inverse of ``a`` modulo ``mod`` of each item. An item that shares a factor with ``mod`` has none.
 
     >>> invert([2, 3, 7], 101)
     [51, 34, 29]
     """
-    return _modmill.invert(a, mod, (width, out, errors, engine, progress, max_bits))
+    return _modmill.invert(a, mod, options)
 
 
 @overload
@@ -246,23 +200,13 @@ def gcd(a: Numbers, b: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch: ...
 def gcd(a: Numbers, b: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
-def gcd(
-    a: Numbers,
-    b: Numbers,
-    *,
-    width: int | None = None,
-    max_bits: int | None = None,
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Any:
+def gcd(a: Numbers, b: Numbers, **options: Unpack[Options]) -> Any:
     """Return the greatest common divisor of each item. The time depends on the numbers, so they must be public.
 
     >>> gcd([48, 0, -6], [18, 5, 4])
     [6, 5, 2]
     """
-    return _modmill.gcd(a, b, (width, out, errors, engine, progress, max_bits))
+    return _modmill.gcd(a, b, options)
 
 
 @overload
@@ -289,17 +233,7 @@ def mul(a: Numbers, b: Numbers, **options: Unpack[AsDevice]) -> DeviceBatch: ...
 def mul(a: Numbers, b: Numbers, **options: Unpack[Options]) -> Any: ...
 
 
-def mul(
-    a: Numbers,
-    b: Numbers,
-    *,
-    width: int | None = None,
-    max_bits: int | None = None,
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Any:
+def mul(a: Numbers, b: Numbers, **options: Unpack[Options]) -> Any:
     """Return ``a * b`` of each item. Numbers may have millions of bits, and all threads share one product.
 
     >>> mul([2, -3], 10)
@@ -307,7 +241,7 @@ def mul(
     >>> mul(3**1000000, 5**1000000) == 15**1000000
     True
     """
-    return _modmill.mul(a, b, (width, out, errors, engine, progress, max_bits))
+    return _modmill.mul(a, b, options)
 
 
 @overload
@@ -322,17 +256,7 @@ def is_prime(n: Ints, rounds: int = ..., **options: Unpack[AsInts]) -> list[bool
 def is_prime(n: Numbers, rounds: int = ..., **options: Unpack[Options]) -> Any: ...
 
 
-def is_prime(
-    n: Numbers,
-    rounds: int = 25,
-    *,
-    width: int | None = None,
-    max_bits: int | None = None,
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Any:
+def is_prime(n: Numbers, rounds: int = 25, **options: Unpack[Options]) -> Any:
     """Tell whether each number is prime, by Miller-Rabin rounds to base 2 and to ``rounds`` random bases.
 
     A composite number passes with a probability below ``4 ** -rounds``. Columns of at most 64 bits are decided for
@@ -341,4 +265,4 @@ def is_prime(
     >>> is_prime([2**127 - 1, 2**129 - 1, 7])
     [True, False, True]
     """
-    return _modmill.is_prime(n, rounds, (width, out, errors, engine, progress, max_bits))
+    return _modmill.is_prime(n, rounds, options)

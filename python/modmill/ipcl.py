@@ -87,7 +87,7 @@ class PaillierPublicKey:
         encoded = [encode(value, self.max_int) for value in ([values] if several is None else several)]
         key = self._masking() if apply_obfuscator else self.pubkey
         numbers = [number for number, _ in encoded]
-        native = _modmill.PaillierCiphertexts.encrypt(key, numbers, apply_obfuscator, _options(), _options())
+        native = _modmill.PaillierCiphertexts.encrypt(key, numbers, apply_obfuscator, _options())
         return PaillierEncryptedNumber(self, ipclCipherText(self.pubkey, native), [exponent for _, exponent in encoded], len(encoded))
 
     def raw_encrypt(self, plaintext: Any) -> PaillierEncryptedNumber:

@@ -133,10 +133,9 @@ class PublicKey:
         floats, whole = as_floats(column)
         if floats is None:
             _refuse_exponent(exponent)
-            return _modmill.paillier_encrypt_whole_to_arrow(self._key, whole, options(engine, progress), options(engine))
-        if exponent is None:
+        elif exponent is None:
             raise ValueError("the exponent of floating-point numbers has to be given, because ciphertexts do not tell it")
-        return _modmill.paillier_encrypt_floats_to_arrow(self._key, floats, exponent, options(engine, progress))
+        return _modmill.paillier_encrypt_to_arrow(self._key, (floats, whole), exponent, options(engine, progress))
 
     def to_json(self, kid: str = "") -> str:
         """Write the key as ``pheutil`` of python-paillier does."""
@@ -223,7 +222,7 @@ class PrivateKey:
             one, _ = agreed(column, exponent, None)
             if not isinstance(one, int):
                 raise TypeError("exponent must be one int for all numbers")
-            return _modmill.paillier_decrypt_arrow(self._key, column, one, options(engine, progress), options(engine))
+            return _modmill.paillier_decrypt_arrow(self._key, column, one, options(engine, progress))
         if exponent is not None:
             raise ValueError("exponent is for columns of Arrow; an encrypted column has its own")
         return _modmill.paillier_decrypt_column_to_arrow(column._column, self._key, options(engine, progress))
@@ -280,9 +279,7 @@ def _encrypt(
     floats, whole = as_floats(column)
     if floats is None:
         _refuse_exponent(exponent)
-        native = _modmill.paillier_encrypt_whole(public, whole, owner, options(engine, progress), options(engine))
-    else:
-        native = _modmill.paillier_encrypt_floats(public, floats, exponent, each, owner, options(engine, progress))
+    native = _modmill.paillier_encrypt(public, (floats, whole), exponent, each, owner, options(engine, progress))
     return EncryptedColumn(native, True)
 
 

@@ -70,7 +70,7 @@ class Party:
         >>> [len(element) for element in Party().blind([b"ann", b"ben"])]
         [384, 384]
         """
-        return self._party.blind(items, (None, out, "raise", engine, progress))
+        return self._party.blind(items, {"out": out, "engine": engine, "progress": progress})
 
     def blind_again(
         self, elements: Strings, *, out: Out = "like", engine: Engine | None = None, progress: Progress | None = None
@@ -81,7 +81,7 @@ class Party:
         Traceback (most recent call last):
         ValueError: element 0 is not between 2 and p - 2
         """
-        return self._party.blind_again(elements, (None, out, "raise", engine, progress))
+        return self._party.blind_again(elements, {"out": out, "engine": engine, "progress": progress})
 
     def tags(self, elements: Strings) -> Any:
         """Return a short name of 16 bytes for each element that both parties have blinded.
@@ -127,7 +127,7 @@ def receive(
     ``group`` and ``reveal``. A party that breaks the protocol or closes the connection early is a ``ConnectionError``: nothing is returned
     unless it sent as many elements as it announced, each once. What is wrong with the arguments is a ``ValueError``.
     """
-    return _modmill.psi_receive(items, stream, group, reveal, engine, progress)
+    return _modmill.psi_run(True, items, stream, group, reveal, {"engine": engine, "progress": progress})
 
 
 def send(
@@ -143,4 +143,4 @@ def send(
 
     Errors are those of `receive`.
     """
-    return _modmill.psi_send(items, stream, group, reveal, engine, progress)
+    return int(_modmill.psi_run(False, items, stream, group, reveal, {"engine": engine, "progress": progress}))

@@ -36,7 +36,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 try:
     import ray
@@ -66,6 +66,15 @@ MAX_BITS = 2**20
 """Bits of the longest number of a row, unless the caller names others."""
 
 
+class Cluster(TypedDict, total=False):
+    """The options of all functions: what a job takes of the cluster."""
+
+    num_gpus: float | None
+    num_cpus: float | None
+    concurrency: Concurrency
+    batch_size: int | None
+
+
 class Worker:
     """The contents of an actor: a step, with the engine of its machine."""
 
@@ -84,6 +93,7 @@ class Actors:
     num_gpus: float | None = None
     num_cpus: float | None = None
     concurrency: Concurrency = None
+    batch_size: int | None = None
 
     def fill(self) -> None:
         """Set what the caller left open, by the cluster as it is."""
@@ -101,14 +111,7 @@ class Actors:
             free = max(1, cpus // 8)
             self.concurrency = max(1, int((cpus - free) / (self.num_cpus or 1)))
 
-    def map(
-        self,
-        ds: Any,
-        worker: type,
-        arguments: dict[str, Any],
-        batch_size: int | None,
-        columns: Iterable[tuple[str, Any]] = (),
-    ) -> Any:
+    def map(self, ds: Any, worker: type, arguments: dict[str, Any], columns: Iterable[tuple[str, Any]] = ()) -> Any:
         """Send the batches of a dataset through actors that are made of a class and its arguments.
 
         ``columns`` are arguments that name columns of the dataset.
@@ -121,7 +124,7 @@ class Actors:
             worker,
             fn_constructor_kwargs={**arguments, **engine},
             batch_format="pyarrow",
-            batch_size=batch_size or (65536 if self.num_gpus else 4096),
+            batch_size=self.batch_size or (65536 if self.num_gpus else 4096),
             num_cpus=self.num_cpus,
             num_gpus=self.num_gpus,
             compute=self._pool(),
@@ -140,6 +143,11 @@ def check_columns(names: Sequence[str] | None, columns: Iterable[tuple[str, Any]
     for argument, name in columns:
         if names is not None and isinstance(name, str) and name not in names:
             raise ValueError(f"{argument}: there is no column {name!r}; the columns are {', '.join(names)}")
+
+
+def _over(ds: Any, step: tables.Step, **cluster: Unpack[Cluster]) -> Any:
+    """Send the batches of a dataset through a step."""
+    return Actors(**cluster).map(ds, Worker, {"step": step}, step.arguments.items())
 
 
 def _travels(key: Any) -> Any:
@@ -169,16 +177,13 @@ def powmod(
     secret: bool = True,
     width: int | None = None,
     max_bits: int | None = MAX_BITS,
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with ``base ** exp % mod`` in the column ``out``, by `modmill.tables.Powmod`."""
     step = tables.Powmod(
         base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width, max_bits=max_bits
     )
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, step.arguments.items())
+    return _over(ds, step, **cluster)
 
 
 def rsa_sign(
@@ -190,17 +195,14 @@ def rsa_sign(
     error: str | None = "error",
     padding: Literal["pss", "pkcs1v15"] = "pss",
     hash: str = "sha256",
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with the signatures of the column ``message``, by `modmill.tables.RsaSign`.
 
     ``key`` is a key that was made by ``picklable()``, or a function that returns a key and is called by each actor.
     """
     step = tables.RsaSign(_travels(key), message=message, out=out, error=error, padding=padding, hash=hash)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("message", message)])
+    return _over(ds, step, **cluster)
 
 
 def rsa_verify(
@@ -212,14 +214,11 @@ def rsa_verify(
     out: str = "valid",
     padding: Literal["pss", "pkcs1v15"] = "pss",
     hash: str = "sha256",
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with a column that tells whether signatures are right, by `modmill.tables.RsaVerify`."""
     step = tables.RsaVerify(key, message=message, signature=signature, out=out, padding=padding, hash=hash)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("message", message), ("signature", signature)])
+    return _over(ds, step, **cluster)
 
 
 def paillier_encrypt(
@@ -231,10 +230,7 @@ def paillier_encrypt(
     error: str | None = "error",
     exponent: int = 0,
     magnitude_bits: int = 64,
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with the ciphertexts of a column, by `modmill.tables.PaillierEncrypt`.
 
@@ -244,7 +240,7 @@ def paillier_encrypt(
     step = tables.PaillierEncrypt(
         _travels(key), column=column, out=out, error=error, exponent=exponent, magnitude_bits=magnitude_bits
     )
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
+    return _over(ds, step, **cluster)
 
 
 def paillier_decrypt(
@@ -257,10 +253,7 @@ def paillier_decrypt(
     exponent: int | None = None,
     magnitude_bits: int | None = None,
     type: Any = None,
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with the numbers of a column of ciphertexts, by `modmill.tables.PaillierDecrypt`.
 
@@ -275,7 +268,7 @@ def paillier_decrypt(
         magnitude_bits=magnitude_bits,
         type=type,
     )
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
+    return _over(ds, step, **cluster)
 
 
 def paillier_sum(
@@ -285,17 +278,14 @@ def paillier_sum(
     column: str,
     exponent: int | None = None,
     magnitude_bits: int | None = None,
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> paillier.EncryptedColumn:
     """Compute the encrypted sum of a column of ciphertexts. Actors add up batches, and the caller adds up their sums.
 
     The sum is a column of one number, 0 for a dataset without rows. A null in the column is an error.
     """
     step = tables.PaillierSum(key, column=column, exponent=exponent, magnitude_bits=magnitude_bits)
-    sums = Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
+    sums = _over(ds, step, **cluster)
     return step.join([piece for piece in sums.iter_batches(batch_format="pyarrow") if piece.num_rows])
 
 
@@ -305,17 +295,14 @@ def psi_blind(
     party: psi.Party | Callable[[], psi.Party],
     column: str,
     out: str = "element",
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with the party's own items blinded, by `modmill.tables.PsiBlind`.
 
     ``party`` was made by ``picklable()``, or is a function that returns the same party in each actor.
     """
     step = tables.PsiBlind(_travels(party), column=column, out=out)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
+    return _over(ds, step, **cluster)
 
 
 def psi_tags(
@@ -324,14 +311,11 @@ def psi_tags(
     party: psi.Party | Callable[[], psi.Party],
     column: str,
     out: str = "tag",
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with the tags of elements that the other party has blinded, by `modmill.tables.PsiTags`."""
     step = tables.PsiTags(_travels(party), column=column, out=out)
-    return Actors(num_gpus, num_cpus, concurrency).map(ds, Worker, {"step": step}, batch_size, [("column", column)])
+    return _over(ds, step, **cluster)
 
 
 def powmod_files(
@@ -348,10 +332,7 @@ def powmod_files(
     max_bits: int | None = MAX_BITS,
     keep: Sequence[str] | None = None,
     mode: Literal["refuse", "replace"] = "refuse",
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: Concurrency = None,
-    batch_size: int | None = None,
+    **cluster: Unpack[Cluster],
 ) -> list[dict[str, Any]]:
     """Compute powers of the rows of Parquet files, and write Parquet files to a folder, one for each input file.
 
@@ -371,5 +352,4 @@ def powmod_files(
     step = tables.Powmod(
         base=base, exp=exp, mod=mod, out=out, error=error, secret=secret, width=width, max_bits=max_bits
     )
-    actors = Actors(num_gpus, num_cpus, concurrency)
-    return convert(step, input, output, keep, mode, actors, batch_size or (1 << 17 if num_gpus else 4096))
+    return convert(step, input, output, keep, mode, Actors(**cluster))

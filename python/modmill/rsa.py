@@ -19,13 +19,13 @@ A public key is pickled. A private key is pickled only on request, by ``key.pick
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from . import _modmill
 from ._modmill import RsaPrivateKey as PrivateKey
 from ._modmill import RsaPublicKey as PublicKey
 from .engine import Engine
-from .types import Errors, Out, Progress, Strings
+from .types import OfStrings, Strings, Watched
 
 __all__ = ["PrivateKey", "PublicKey", "decrypt", "encrypt", "generate", "generate_many", "load", "sign", "verify"]
 
@@ -69,10 +69,7 @@ def sign(
     *,
     padding: Literal["pss", "pkcs1v15"] = "pss",
     hash: str = "sha256",
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[OfStrings],
 ) -> Any:
     """Return the signature of each message.
 
@@ -80,7 +77,7 @@ def sign(
     >>> len(sign(key, b"message", padding="pkcs1v15", hash="sha512"))
     128
     """
-    return key.sign(messages, padding, hash, (None, out, errors, engine, progress))
+    return key.sign(messages, padding, hash, options)
 
 
 def verify(
@@ -90,8 +87,7 @@ def verify(
     *,
     padding: Literal["pss", "pkcs1v15"] = "pss",
     hash: str = "sha256",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[Watched],
 ) -> Any:
     """Tell of each message whether its signature is right. PSS takes salts of any length.
 
@@ -99,7 +95,7 @@ def verify(
     >>> verify(key.public_key, [b"a", b"b"], sign(key, [b"a", b"c"]))
     [True, False]
     """
-    return key.verify(messages, signatures, padding, hash, (None, "like", "raise", engine, progress))
+    return key.verify(messages, signatures, padding, hash, options)
 
 
 def encrypt(
@@ -109,10 +105,7 @@ def encrypt(
     padding: Literal["oaep", "pkcs1v15"] = "oaep",
     hash: str = "sha256",
     label: bytes = b"",
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[OfStrings],
 ) -> Any:
     """Return the ciphertext of each message. A message that is too long for the key fails.
 
@@ -120,7 +113,7 @@ def encrypt(
     >>> encrypt(key.public_key, [b"short", bytes(1000)], errors="column")[1]
     [None, 'the message has 1000 bytes; at most 62 fit']
     """
-    return key.encrypt(messages, padding, hash, label, (None, out, errors, engine, progress))
+    return key.encrypt(messages, padding, hash, label, options)
 
 
 def decrypt(
@@ -130,10 +123,7 @@ def decrypt(
     padding: Literal["oaep", "pkcs1v15"] = "oaep",
     hash: str = "sha256",
     label: bytes = b"",
-    out: Out = "like",
-    errors: Errors = "raise",
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[OfStrings],
 ) -> Any:
     """Return the message of each ciphertext.
 
@@ -146,4 +136,4 @@ def decrypt(
     >>> decrypt(key, [bytes(128)], errors="column")
     ([None], ['the ciphertext does not decrypt'])
     """
-    return key.decrypt(ciphertexts, padding, hash, label, (None, out, errors, engine, progress))
+    return key.decrypt(ciphertexts, padding, hash, label, options)

@@ -70,8 +70,7 @@ class Powmod(Step):
         max_bits: int | None = None,
         engine: Engine | None = None,
     ) -> None:
-        super().__init__(out, error, engine)
-        self.arguments = {"base": base, "exp": exp, "mod": mod}
+        super().__init__(out, error, engine, base=base, exp=exp, mod=mod)
         for name, argument in self.arguments.items():
             if not isinstance(argument, (str, int, bytes)):
                 kind = type(argument).__name__
@@ -89,7 +88,7 @@ class Powmod(Step):
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
         base, exp, mod = (
-            self._column(table, argument, name) if isinstance(argument, str) else argument
+            self._column(table, name) if isinstance(argument, str) else argument
             for name, argument in self.arguments.items()
         )
         answers, reasons = arithmetic.powmod(
@@ -133,13 +132,12 @@ class RsaSign(Keyed[rsa.PrivateKey]):
         hash: str = "sha256",
         engine: Engine | None = None,
     ) -> None:
-        super().__init__(key, out, error, engine)
-        self.message = message
+        super().__init__(key, out, error, engine, message=message)
         self.padding: Literal["pss", "pkcs1v15"] = padding
         self.hash = hash
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
-        messages = self._column(table, self.message, "message")
+        messages = self._column(table, "message")
         signatures, reasons = rsa.sign(
             self.key,
             messages,
@@ -170,14 +168,12 @@ class RsaVerify(Keyed[rsa.PublicKey]):
         hash: str = "sha256",
         engine: Engine | None = None,
     ) -> None:
-        super().__init__(key, out, None, engine)
-        self.message = message
-        self.signature = signature
+        super().__init__(key, out, None, engine, message=message, signature=signature)
         self.padding: Literal["pss", "pkcs1v15"] = padding
         self.hash = hash
 
     def _compute(self, table: Any) -> tuple[Any, Any]:
-        messages = self._column(table, self.message, "message")
-        signatures = self._column(table, self.signature, "signature")
+        messages = self._column(table, "message")
+        signatures = self._column(table, "signature")
         valid = rsa.verify(self.key, messages, signatures, padding=self.padding, hash=self.hash, engine=self.engine)
         return pa.array(valid), None

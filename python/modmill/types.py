@@ -22,10 +22,12 @@ __all__ = [
     "Ints",
     "LimbArray",
     "Numbers",
+    "OfStrings",
     "Options",
     "Out",
     "Progress",
     "Strings",
+    "Watched",
 ]
 
 
@@ -88,18 +90,30 @@ IntOrInts: TypeAlias = int | Ints
 """One integer of Python for all items, or a column of them."""
 
 
-class _Shared(TypedDict, total=False):
-    width: int | None
-    max_bits: int | None
+class Watched(TypedDict, total=False):
+    """The engine that computes, and who is told of its progress."""
+
     engine: Engine | None
     progress: Progress | None
 
 
-class Options(_Shared, total=False):
-    """The options of `modmill.arithmetic`."""
+class OfStrings(Watched, total=False):
+    """The options of functions of byte strings."""
 
     out: Out
     errors: Errors
+
+
+class Options(OfStrings, total=False):
+    """The options of `modmill.arithmetic`."""
+
+    width: int | None
+    max_bits: int | None
+
+
+class _Shared(Watched, total=False):
+    width: int | None
+    max_bits: int | None
 
 
 class _Raising(_Shared, total=False):

@@ -2,7 +2,7 @@
 
 use crate::arrow_out::Column as ArrowColumn;
 use crate::column::Form;
-use crate::errors::{exception, of_call};
+use crate::errors::{OrRaise, exception};
 use crate::ints::Ints;
 use crate::limb_arrays;
 use crate::on_device::DeviceBatch;
@@ -187,45 +187,35 @@ impl Answers {
         let mut failed = vec![false; if self.failed.is_empty() { 0 } else { self.batch.len() }];
         self.failed.iter().for_each(|(index, _)| failed[*index] = true);
         let is_failed = |index: usize| failed.get(index).is_some_and(|&is_failed| is_failed);
+        let objects = |answer: &dyn Fn(usize) -> PyResult<Bound<'py, PyAny>>| {
+            let object = |index: usize| {
+                look_at_signals(py, index)?;
+                if is_failed(index) { Ok(py.None().into_bound(py)) } else { answer(index) }
+            };
+            if form.is_scalar() {
+                return object(0);
+            }
+            let list = PyList::empty(py);
+            (0..self.batch.len()).try_for_each(|index| list.append(object(index)?))?;
+            Ok(list.into_any())
+        };
         match form {
             Form::Int | Form::Ints => {
                 let ints = Ints::new(py)?;
-                let number = |index: usize| {
-                    look_at_signals(py, index)?;
-                    match is_failed(index) {
-                        true => Ok(py.None().into_bound(py)),
-                        false => {
-                            ints.read(self.batch.get(index), self.negative.binary_search(&index).is_ok())
-                        }
-                    }
-                };
-                if form == Form::Int {
-                    return number(0);
-                }
-                let list = PyList::empty(py);
-                (0..self.batch.len()).try_for_each(|index| list.append(number(index)?))?;
-                Ok(list.into_any())
+                objects(&|index| {
+                    ints.read(self.batch.get(index), self.negative.binary_search(&index).is_ok())
+                })
             }
             Form::Bytes | Form::BytesList => {
                 self.check_signs("bytes")?;
                 let size = self.batch.bits().div_ceil(8);
-                let string = |index: usize| {
-                    look_at_signals(py, index)?;
-                    match is_failed(index) {
-                        true => Ok(py.None().into_bound(py)),
-                        false => PyBytes::new_with(py, size, |bytes| {
-                            limbs::write_be_bytes(self.batch.get(index), bytes);
-                            Ok(())
-                        })
-                        .map(Bound::into_any),
-                    }
-                };
-                if form == Form::Bytes {
-                    return string(0);
-                }
-                let list = PyList::empty(py);
-                (0..self.batch.len()).try_for_each(|index| list.append(string(index)?))?;
-                Ok(list.into_any())
+                objects(&|index| {
+                    let string = PyBytes::new_with(py, size, |bytes| {
+                        limbs::write_be_bytes(self.batch.get(index), bytes);
+                        Ok(())
+                    });
+                    string.map(Bound::into_any)
+                })
             }
             Form::Limbs => {
                 self.check_signs("an array")?;
@@ -233,8 +223,7 @@ impl Answers {
             }
             Form::Device => {
                 self.check_signs("a device")?;
-                let numbers =
-                    py.detach(|| engine.upload(&self.batch)).map_err(|error| of_call(py, &error))?;
+                let numbers = py.detach(|| engine.upload(&self.batch)).or_raise(py)?;
                 Ok(Bound::new(py, DeviceBatch::new(numbers))?.into_any())
             }
             Form::Arrow => {

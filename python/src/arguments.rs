@@ -4,7 +4,7 @@
 use crate::answers::{Answers, OnFailure, Out, Target};
 use crate::column::{Column, Form, Moduli, named};
 use crate::engine::Engine;
-use crate::errors::of_call;
+use crate::errors::Raised;
 use crate::on_device::DeviceBatch;
 use crate::options::Chosen;
 pub(crate) use crate::options::Options;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A call with its options.
 pub(crate) struct Call<'py> {
-    py: Python<'py>,
+    pub(crate) py: Python<'py>,
     pub(crate) engine: Arc<modmill::Engine>,
     width: Option<usize>,
     max_bits: Option<usize>,
@@ -29,7 +29,8 @@ pub(crate) struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    pub(crate) fn new(py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
+    pub(crate) fn new(options: Options<'py>) -> PyResult<Self> {
+        let py = options.py();
         let Chosen { width, out, on_failure, engine, progress, max_bits } = options.read()?;
         let engine = Engine::or_shared(py, engine.as_ref())?;
         Ok(Self { py, engine, width, max_bits, out, on_failure, progress })
@@ -71,7 +72,18 @@ impl<'py> Call<'py> {
         Target::of(&self.out, &forms)
     }
 
-    /// Runs `work` on the engine. `steps` is the number of products of limbs in all, about, which decides
+    /// The listener that is told of the progress, if there is one.
+    pub(crate) fn listener(&self) -> PyResult<Option<Progress>> {
+        self.progress.as_ref().map(Progress::new).transpose()
+    }
+
+    /// Runs short `work` on the threads of the engine, without the interpreter's lock.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let engine = &*self.engine;
+        self.py.detach(|| engine.install(work))
+    }
+
+    /// Runs `work` on the engine. `steps` is the number of products of limbs of an item, about, which decides
     /// whether signals are looked at.
     pub(crate) fn run<T: Send>(
         &self,
@@ -82,7 +94,8 @@ impl<'py> Call<'py> {
         self.run_counted(total, (steps, 1), work)
     }
 
-    /// Runs `work`, whose items the engine counts `counts` times before their answers are near.
+    /// Runs `work`, whose items the engine counts `counts` times before their answers are near. An item of
+    /// `usize::MAX` steps takes long enough that signals are looked at.
     pub(crate) fn run_counted<T: Send>(
         &self,
         total: usize,
@@ -93,21 +106,8 @@ impl<'py> Call<'py> {
         /// for a shorter call. A thread of its own, whose memory is new, costs a call up to a tenth of a
         /// millisecond.
         const MANY_STEPS: usize = 1 << 25;
-        let progress = self.progress.as_ref().map(Progress::new).transpose()?;
-        let extent = Extent { items: total, counts, is_long: steps >= MANY_STEPS };
-        watching::run(self.py, &self.engine, extent, progress, work)
-    }
-
-    /// Runs work of which each item takes long enough that signals are looked at. The engine counts each item
-    /// `counts` times before its answer is near.
-    pub(crate) fn watch<T: Send>(
-        &self,
-        total: usize,
-        counts: usize,
-        work: impl FnOnce(&modmill::Engine) -> T + Send,
-    ) -> PyResult<T> {
-        let progress = self.progress.as_ref().map(Progress::new).transpose()?;
-        let extent = Extent { items: total, counts, is_long: total > 0 };
+        let progress = self.listener()?;
+        let extent = Extent { items: total, counts, is_long: total.saturating_mul(steps) >= MANY_STEPS };
         watching::run(self.py, &self.engine, extent, progress, work)
     }
 
@@ -139,7 +139,7 @@ impl<'py> Call<'py> {
             }
             // The host tells which items failed, and why.
             Ok(_) | Err(Error::Items(_)) => Ok(None),
-            Err(error) => Err(self.error(&error)),
+            Err(error) => Err(error.raised(self.py)),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'py> Call<'py> {
                 let failed = partial.failed.iter().map(|item| (item.index, item.kind.to_string())).collect();
                 Answers { failed, ..Answers::new(partial.answers) }
             }
-            Err(error) => return Err(of_call(self.py, &error)),
+            Err(error) => return Err(error.raised(self.py)),
         };
         answers.failed = with_unread(answers.failed, columns);
         for (index, _) in &answers.failed {
@@ -169,8 +169,13 @@ impl<'py> Call<'py> {
         answers.deliver(self.py, &self.engine, &self.target(columns), self.on_failure)
     }
 
-    pub(crate) fn error(&self, error: &Error) -> PyErr {
-        of_call(self.py, error)
+    /// Python's objects for the answers of a computation.
+    pub(crate) fn deliver_computed(
+        &self,
+        computed: Result<Batch, Error>,
+        columns: &[&Column],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.deliver(self.answers(computed, columns)?, columns)
     }
 }
 

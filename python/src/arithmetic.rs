@@ -6,17 +6,19 @@ use crate::signs;
 use modmill::{Batch, Engine, Error, ItemError, Public};
 use pyo3::prelude::*;
 
+/// The products that an inverse or a divisor takes the time of, about.
+const INVERSE: usize = 64;
+
 /// `base^exp` modulo `modulus`. With a negative exponent the base is inverted, as Python's `pow` does it.
 #[pyfunction]
 pub(crate) fn powmod<'py>(
-    py: Python<'py>,
     base: &Bound<'py, PyAny>,
     exp: &Bound<'py, PyAny>,
     modulus: &Bound<'py, PyAny>,
     secret: bool,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(py, options)?;
+    let call = Call::new(options)?;
     let [base, exp, modulus] = call.columns([("base", base), ("exp", exp), ("mod", modulus)])?;
     let columns = [&base, &exp, &modulus];
     let items = count(&columns);
@@ -40,30 +42,25 @@ pub(crate) fn powmod<'py>(
                 with_failed(pow((&bases).into()), failed)
             }
         };
-        if base.negative.is_empty() {
-            return powers;
-        }
         let is_odd = |item: usize| exp.get(item)[0] & 1 == 1;
-        in_answers(powers, |answers| {
+        in_answers(powers, &[&base], |answers| {
             signs::negate(answers, &moduli, |item| base.is_negative(item) && is_odd(item));
         })
     };
     let limbs = modulus.bits().div_ceil(64);
-    let steps = items.saturating_mul(exp.bits()).saturating_mul(limbs * limbs);
-    let powers = call.run(items, steps, power)?;
-    call.deliver(call.answers(powers, &columns)?, &columns)
+    let powers = call.run(items, exp.bits().saturating_mul(limbs * limbs), power)?;
+    call.deliver_computed(powers, &columns)
 }
 
 /// `a b` modulo `modulus`.
 #[pyfunction]
 pub(crate) fn mulmod<'py>(
-    py: Python<'py>,
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
     modulus: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(py, options)?;
+    let call = Call::new(options)?;
     let [a, b, modulus] = call.columns([("a", a), ("b", b), ("mod", modulus)])?;
     let columns = [&a, &b, &modulus];
     let items = count(&columns);
@@ -75,77 +72,66 @@ pub(crate) fn mulmod<'py>(
     }
     let multiply = |engine: &Engine| {
         let products = engine.mul_mod(a.operand(), b.operand(), moduli.of_engine());
-        if a.negative.is_empty() && b.negative.is_empty() {
-            return products;
-        }
-        in_answers(products, |answers| {
+        in_answers(products, &[&a, &b], |answers| {
             signs::negate(answers, &moduli, |item| a.is_negative(item) != b.is_negative(item));
         })
     };
-    let products = call.run(items, items.saturating_mul(square_of_limbs(&columns)), multiply)?;
-    call.deliver(call.answers(products, &columns)?, &columns)
+    let products = call.run(items, square_of_limbs(&columns), multiply)?;
+    call.deliver_computed(products, &columns)
 }
 
 /// The inverse of `a` modulo `modulus`.
 #[pyfunction]
 pub(crate) fn invert<'py>(
-    py: Python<'py>,
     a: &Bound<'py, PyAny>,
     modulus: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(py, options)?;
+    let call = Call::new(options)?;
     let [a, modulus] = call.columns([("a", a), ("mod", modulus)])?;
     let columns = [&a, &modulus];
     let items = count(&columns);
     let moduli = call.moduli(&modulus, items)?;
     let inverse = |engine: &Engine| {
         let inverses = engine.inv(a.operand(), moduli.of_engine());
-        if a.negative.is_empty() {
-            return inverses;
-        }
-        in_answers(inverses, |answers| signs::negate(answers, &moduli, |item| a.is_negative(item)))
+        in_answers(inverses, &[&a], |answers| signs::negate(answers, &moduli, |item| a.is_negative(item)))
     };
-    // An inverse takes the time of some dozens of products.
-    let steps = items.saturating_mul(64).saturating_mul(square_of_limbs(&columns));
-    let inverses = call.run(items, steps, inverse)?;
-    call.deliver(call.answers(inverses, &columns)?, &columns)
+    let inverses = call.run(items, INVERSE * square_of_limbs(&columns), inverse)?;
+    call.deliver_computed(inverses, &columns)
 }
 
 /// The greatest common divisor of `a` and `b`.
 #[pyfunction]
 pub(crate) fn gcd<'py>(
-    py: Python<'py>,
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(py, options)?;
+    let call = Call::new(options)?;
     let [a, b] = call.columns([("a", a), ("b", b)])?;
     let columns = [&a, &b];
     let items = count(&columns);
-    let steps = items.saturating_mul(64).saturating_mul(square_of_limbs(&columns));
-    let divisors = call.run(items, steps, |engine| engine.gcd(a.operand(), b.operand()))?;
-    call.deliver(call.answers(divisors, &columns)?, &columns)
+    let find = |engine: &Engine| engine.gcd(a.operand(), b.operand());
+    let divisors = call.run(items, INVERSE * square_of_limbs(&columns), find)?;
+    call.deliver_computed(divisors, &columns)
 }
 
 /// The product of `a` and `b`.
 #[pyfunction]
 pub(crate) fn mul<'py>(
-    py: Python<'py>,
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(py, options)?;
+    let call = Call::new(options)?;
     let [a, b] = call.columns([("a", a), ("b", b)])?;
     let columns = [&a, &b];
     let items = count(&columns);
     if let Some(products) = call.on_device(&columns, |device| device.mul(a.operand(), b.operand()))? {
         return Ok(products);
     }
-    let steps = items.saturating_mul(square_of_limbs(&columns));
-    let products = call.run(items, steps, |engine| engine.mul(a.operand(), b.operand()))?;
+    let multiply = |engine: &Engine| engine.mul(a.operand(), b.operand());
+    let products = call.run(items, square_of_limbs(&columns), multiply)?;
     let mut answers = call.answers(products, &columns)?;
     if !(a.negative.is_empty() && b.negative.is_empty()) {
         answers.negative = (0..items).filter(|&item| a.is_negative(item) != b.is_negative(item)).collect();
@@ -159,9 +145,14 @@ fn square_of_limbs(columns: &[&Column]) -> usize {
     limbs.saturating_mul(limbs)
 }
 
-/// Changes the answers, also where some items failed.
-fn in_answers(computed: Result<Batch, Error>, change: impl FnOnce(&mut Batch)) -> Result<Batch, Error> {
+/// Changes the answers if some of the columns have negative numbers, also where some items failed.
+fn in_answers(
+    computed: Result<Batch, Error>,
+    columns: &[&Column],
+    change: impl FnOnce(&mut Batch),
+) -> Result<Batch, Error> {
     match computed {
+        computed if columns.iter().all(|column| column.negative.is_empty()) => computed,
         Ok(mut answers) => {
             change(&mut answers);
             Ok(answers)

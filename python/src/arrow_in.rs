@@ -167,26 +167,15 @@ impl Chunks {
 
     /// The bytes of each item; `None` at nulls. A column of integers has none.
     pub(crate) fn strings(&self) -> Vec<Option<&[u8]>> {
-        self.arrays
-            .iter()
-            .flat_map(|array| {
-                let value = values(array);
-                (0..array.len()).map(move |row| value(row)?.octets()).collect::<Vec<_>>()
-            })
-            .collect()
+        self.values().map(|value| value?.octets()).collect()
     }
 
     /// The items that are null.
     pub(crate) fn nulls(&self) -> Vec<usize> {
-        let mut nulls = Vec::new();
-        let mut first = 0;
-        for array in &self.arrays {
-            if array.logical_null_count() > 0 {
-                nulls.extend((0..array.len()).filter(|&row| is_null(array, row)).map(|row| first + row));
-            }
-            first += array.len();
+        if self.arrays.iter().all(|array| array.logical_null_count() == 0) {
+            return Vec::new();
         }
-        nulls
+        self.values().enumerate().filter(|(_, value)| value.is_none()).map(|(item, _)| item).collect()
     }
 
     /// The items that are negative.
@@ -214,18 +203,17 @@ impl Chunks {
 
     /// The items that are longer than `most` bits as they are written, with their bits.
     pub(crate) fn longer_than(&self, most: Option<usize>) -> Vec<(usize, usize)> {
-        let mut long = Vec::new();
-        if let Some(most) = most.filter(|&most| self.longest(usize::MAX) > most) {
-            let mut first = 0;
-            for array in &self.arrays {
-                let value = values(array);
-                let is_long =
-                    |row: usize| Some((first + row, value(row)?.bits())).filter(|(_, bits)| *bits > most);
-                long.extend((0..array.len()).filter_map(is_long));
-                first += array.len();
-            }
-        }
-        long
+        let Some(most) = most.filter(|&most| self.longest(usize::MAX) > most) else { return Vec::new() };
+        let lengths = self.values().enumerate().filter_map(|(item, value)| Some((item, value?.bits())));
+        lengths.filter(|(_, bits)| *bits > most).collect()
+    }
+
+    /// The numbers of all items; `None` at nulls.
+    fn values(&self) -> impl Iterator<Item = Option<Value<'_>>> {
+        self.arrays.iter().flat_map(|array| {
+            let value = values(array);
+            (0..array.len()).map(move |row| value(row))
+        })
     }
 
     /// The absolute values of the numbers, in `width` bits or in as many as the longest item has bytes for.
@@ -273,23 +261,13 @@ impl Chunks {
         match self.kind {
             DataType::FixedSizeBinary(bytes) => Some(8 * bytes as usize).filter(fits).unwrap_or(0),
             _ if self.kind.is_integer() => Some(64).filter(fits).unwrap_or(0),
-            _ => {
-                let longest = |array: &ArrayRef| {
-                    let value = values(array);
-                    (0..array.len()).filter_map(|row| Some(value(row)?.bits())).filter(fits).max()
-                };
-                self.arrays.iter().filter_map(longest).max().unwrap_or(0)
-            }
+            _ => self.values().filter_map(|value| Some(value?.bits())).filter(fits).max().unwrap_or(0),
         }
     }
 }
 
 /// Rows from which on several threads convert them.
 const MANY_ROWS: usize = 4096;
-
-fn is_null(array: &ArrayRef, row: usize) -> bool {
-    *array.data_type() == DataType::Null || array.is_null(row)
-}
 
 /// A number of a column.
 enum Value<'a> {

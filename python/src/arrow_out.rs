@@ -149,27 +149,26 @@ impl Column {
     /// Big-endian numbers of `size` bytes each, one after the other, without a copy.
     pub(crate) fn octets(octets: Vec<u8>, size: usize) -> PyResult<Self> {
         let count = octets.len() / size;
-        let size =
-            i32::try_from(size).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
-        let array = FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(octets), None, count);
-        Ok(Self::of(Arc::new(array.map_err(failed)?)))
+        Self::fixed(octets, size, count, None)
     }
 
     /// Big-endian numbers of fixed size, null at the items of `failed`.
     pub(crate) fn numbers(engine: &Engine, batch: &Batch, failed: &[usize]) -> PyResult<Self> {
         let bytes = batch.bits().div_ceil(8).max(1);
-        let size =
-            i32::try_from(bytes).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
         let values = try_vector(bytes.saturating_mul(batch.len()));
         let mut values = values.map_err(|error| named("the answers", &error))?;
         engine.install(|| {
             let rows = values.par_chunks_mut(bytes).enumerate().with_min_len(1024);
             rows.for_each(|(row, out)| limbs::write_be_bytes(batch.get(row), out));
         });
-        let nulls = nulls(batch.len(), failed);
-        let array =
-            FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(values), nulls, batch.len());
-        Ok(Self::of(Arc::new(array.map_err(self::failed)?)))
+        Self::fixed(values, bytes, batch.len(), nulls(batch.len(), failed))
+    }
+
+    fn fixed(octets: Vec<u8>, size: usize, count: usize, nulls: Option<NullBuffer>) -> PyResult<Self> {
+        let size =
+            i32::try_from(size).map_err(|_| PyValueError::new_err("numbers are too long for Arrow"))?;
+        let array = FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(octets), nulls, count);
+        Ok(Self::of(Arc::new(array.map_err(failed)?)))
     }
 
     /// Byte strings: of fixed size if they all have the same size.

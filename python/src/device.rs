@@ -4,7 +4,7 @@ use crate::answers::{Answers, OnFailure, Target};
 use crate::column::Form;
 use crate::dlpack;
 use crate::engine::Engine;
-use crate::errors::{exception, of_call};
+use crate::errors::{OrRaise, exception};
 use crate::on_device::DeviceBatch;
 use modmill::DeviceAddress;
 use pyo3::exceptions::PyBufferError;
@@ -53,7 +53,7 @@ impl DeviceBatch {
             None => Target::New(Form::Limbs),
             Some(out) => Target::read(out, &[Form::Limbs])?,
         };
-        let batch = py.detach(|| self.held.numbers.download()).map_err(|error| of_call(py, &error))?;
+        let batch = py.detach(|| self.held.numbers.download()).or_raise(py)?;
         Answers::new(batch).deliver(py, &engine, &target, OnFailure::Raise)
     }
 

@@ -1,7 +1,7 @@
 //! The class `Engine`: an engine with its settings, by which it is pickled and made again in another process.
 
 use crate::checks::whole;
-use crate::errors::{exception, of_call};
+use crate::errors::{OrRaise, exception};
 use crate::on_device::DeviceBatch;
 use crate::upload::upload;
 use modmill::cuda::Device;
@@ -103,7 +103,7 @@ fn make(py: Python<'_>, settings: &Settings) -> PyResult<modmill::Engine> {
         };
         builder = builder.devices(wanted.iter().map(device).collect::<PyResult<_>>()?);
     }
-    py.detach(|| builder.build()).map_err(|error| of_call(py, &error))
+    py.detach(|| builder.build()).or_raise(py)
 }
 
 #[pymethods]
@@ -148,14 +148,14 @@ impl Engine {
             name => name,
         };
         let op: Op = name.parse().map_err(PyValueError::new_err)?;
-        let plan = self.get(py)?.plan(&Request::new(op, bits, count)).map_err(|error| of_call(py, &error))?;
+        let plan = self.get(py)?.plan(&Request::new(op, bits, count)).or_raise(py)?;
         Ok(plan.to_string())
     }
 
     /// Lists the memory of each GPU in bytes: a dictionary with "device", "total", "free", "resident" and
     /// "kept".
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let devices = self.get(py)?.memory().map_err(|error| of_call(py, &error))?;
+        let devices = self.get(py)?.memory().or_raise(py)?;
         let dictionary = |device: modmill::DeviceMemoryUse| {
             let dictionary = PyDict::new(py);
             dictionary.set_item("device", device.device)?;

@@ -66,10 +66,7 @@ mod _modmill {
     #[pymodule_export]
     use crate::paillier_arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
     #[pymodule_export]
-    use crate::paillier_encrypt::{
-        paillier_encrypt_floats, paillier_encrypt_floats_to_arrow, paillier_encrypt_whole,
-        paillier_encrypt_whole_to_arrow,
-    };
+    use crate::paillier_encrypt::{paillier_encrypt, paillier_encrypt_to_arrow};
     #[pymodule_export]
     use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
     #[pymodule_export]
@@ -81,7 +78,7 @@ mod _modmill {
     #[pymodule_export]
     use crate::primes::is_prime;
     #[pymodule_export]
-    use crate::psi::{psi_intersect, psi_receive, psi_send};
+    use crate::psi::{psi_intersect, psi_run};
     #[pymodule_export]
     use crate::psi_party::PsiParty;
     #[pymodule_export]

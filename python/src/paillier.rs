@@ -1,22 +1,16 @@
 //! Paillier's encryption: columns of encrypted numbers. Keys are in [`crate::paillier_keys`].
 
-use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
-use crate::column::Form;
-use crate::errors::of_call;
+use crate::errors::OrRaise;
 use crate::ints::Ints;
-use crate::paillier_calls::{
-    DECRYPTION_COUNTS, Floats, Work, integers, labelled, plain_options, raised, run,
-};
+use crate::paillier_calls::{Clear, Floats, Work, ciphertexts_in, ciphertexts_of, integers, labelled, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
-use modmill_paillier::{
-    Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Paillier, nearest_f64,
-};
+use modmill_paillier::{EncodedColumn, EncryptedColumn, Error, Exponents, Paillier, nearest_f64};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList};
 
 /// The greatest exponent of a whole number that is decrypted. A column of somebody else's may name any, and a
 /// number of this one has half a megabit already.
@@ -32,33 +26,44 @@ impl PaillierColumn {
     /// The answer of an operation that takes about `products` products for each item.
     fn made<'py>(
         &self,
-        py: Python<'py>,
-        options: Options<'py>,
+        call: &Call<'py>,
         products: usize,
         work: impl FnOnce(&Paillier<'_>) -> Result<EncryptedColumn, Error> + Send,
     ) -> PyResult<Self> {
-        let items = self.column.len();
-        let extent = Work { items, products, counts: 1 };
-        Ok(Self { column: run(py, options, self.column.key(), extent, work)? })
+        let work_of = Work::new(self.column.len(), products);
+        Ok(Self { column: run(call, self.column.key(), work_of, work)? })
     }
 
     /// Factors or summands in the clear: floating-point numbers, or whole numbers times `16^exponent`.
     fn encoded<'py>(
         &self,
-        py: Python<'py>,
-        floats: Option<Floats>,
-        (whole, exponent): (&Bound<'py, PyAny>, i32),
+        call: &Call<'py>,
+        Clear(floats, whole): Clear<'py>,
+        exponent: i32,
     ) -> PyResult<EncodedColumn> {
         let key = self.column.key();
         let encoded = match floats {
             Some(Floats(floats)) => EncodedColumn::from_f64(key, &floats, None),
             None => {
-                let call = Call::new(py, plain_options(py)?)?;
-                let integers = integers(&call, "the numbers", whole)?;
-                py.detach(|| call.engine.install(|| EncodedColumn::from_scaled(key, &integers, exponent)))
+                let integers = integers(call, "the numbers", &whole)?;
+                call.install(|| EncodedColumn::from_scaled(key, &integers, exponent))
             }
         };
-        encoded.map_err(|error| raised(py, &error))
+        encoded.or_raise(call.py)
+    }
+
+    /// Decrypts the column and returns what `read` reads from it. The threads of the engine do both.
+    pub(crate) fn decrypted<T: Send>(
+        &self,
+        call: &Call<'_>,
+        key: &Bound<'_, PaillierPrivateKey>,
+        read: impl FnOnce(&EncodedColumn) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let (key, public) = (&key.get().key, self.column.key());
+        run(call, public, Work::decryption(public, self.column.len()), |paillier| {
+            let decrypted = self.column.decrypt(paillier, key)?;
+            paillier.engine().install(|| read(&decrypted))
+        })
     }
 }
 
@@ -75,21 +80,13 @@ impl PaillierColumn {
         options: Options<'py>,
     ) -> PyResult<Self> {
         let key = &key.get().key;
-        let call = Call::new(py, options)?;
-        let values = integers(&call, "ciphertexts", ciphertexts)?;
-        if values.signs().contains(&true) {
-            return Err(PyValueError::new_err("ciphertexts are not negative"));
-        }
+        let ciphertexts = ciphertexts_of(&Call::new(options)?, key, ciphertexts)?;
         let exponents = match exponents[..] {
             [exponent] => Exponents::Shared(exponent),
             _ => Exponents::Each(exponents),
         };
         let bits = magnitude_bits.unwrap_or_else(|| key.signed_bits());
-        let read = || Ciphertexts::from_batch(key, values.into_magnitudes());
-        let column = py
-            .detach(|| call.engine.install(read))
-            .and_then(|ciphertexts| EncryptedColumn::new(ciphertexts, exponents, bits));
-        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+        Ok(Self { column: EncryptedColumn::new(ciphertexts, exponents, bits).or_raise(py)? })
     }
 
     /// The public key.
@@ -115,7 +112,7 @@ impl PaillierColumn {
 
     /// The ciphertexts as a column of Arrow, or as a table of one column with a name.
     fn to_arrow(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Column> {
-        let engine = Call::new(py, plain_options(py)?)?.engine;
+        let engine = Call::new(Options::none(py))?.engine;
         let column = py.detach(|| Column::numbers(&engine, self.column.ciphertexts().values(), &[]))?;
         let column = labelled(column, self.column.exponents(), self.column.magnitude_bits());
         Ok(match name {
@@ -127,7 +124,7 @@ impl PaillierColumn {
     /// The items at these positions.
     fn gathered(&self, py: Python<'_>, items: Vec<usize>) -> PyResult<Self> {
         let column = py.detach(|| self.column.gathered(&items));
-        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+        Ok(Self { column: column.or_raise(py)? })
     }
 
     /// The columns one after the other.
@@ -140,100 +137,68 @@ impl PaillierColumn {
         let columns: Vec<&EncryptedColumn> = columns.iter().map(|column| &column.get().column).collect();
         let key = &key.get().key;
         let column = py.detach(|| EncryptedColumn::joined(key, &columns));
-        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+        Ok(Self { column: column.or_raise(py)? })
     }
 
     /// The sums of `count` groups. `groups` has the group of each item.
-    fn sums<'py>(
-        &self,
-        py: Python<'py>,
-        groups: Vec<usize>,
-        count: usize,
-        options: Options<'py>,
-    ) -> PyResult<Self> {
-        self.made(py, options, 1, |paillier| self.column.sums(paillier, &groups, count))
+    fn sums(&self, groups: Vec<usize>, count: usize, options: Options<'_>) -> PyResult<Self> {
+        self.made(&Call::new(options)?, 1, |paillier| self.column.sums(paillier, &groups, count))
     }
 
     /// The ciphertexts as numbers, in the form that `out` names.
     fn ciphertexts<'py>(&self, py: Python<'py>, out: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(py, plain_options(py)?)?;
-        let answers = Answers::new(
-            self.column.ciphertexts().values().try_clone().map_err(|error| of_call(py, &error))?,
-        );
-        answers.deliver(py, &call.engine, &Target::read(out, &[Form::Ints])?, OnFailure::Raise)
+        ciphertexts_in(py, self.column.ciphertexts(), out)
     }
 
-    fn add<'py>(&self, py: Python<'py>, other: &Bound<'py, Self>, options: Options<'py>) -> PyResult<Self> {
+    fn add(&self, other: &Bound<'_, Self>, options: Options<'_>) -> PyResult<Self> {
         let other = &other.get().column;
-        self.made(py, options, 1, |paillier| self.column.add(paillier, other))
+        self.made(&Call::new(options)?, 1, |paillier| self.column.add(paillier, other))
     }
 
     /// The sums with numbers in the clear, or the differences.
-    fn add_clear<'py>(
-        &self,
-        py: Python<'py>,
-        floats: Option<Floats>,
-        whole: &Bound<'py, PyAny>,
-        is_difference: bool,
-        options: Options<'py>,
-    ) -> PyResult<Self> {
-        let clear = self.encoded(py, floats, (whole, 0))?;
-        self.made(py, options, 2, |paillier| match is_difference {
+    fn add_clear(&self, clear: Clear<'_>, is_difference: bool, options: Options<'_>) -> PyResult<Self> {
+        let call = Call::new(options)?;
+        let clear = self.encoded(&call, clear, 0)?;
+        self.made(&call, 2, |paillier| match is_difference {
             true => self.column.sub_encoded(paillier, &clear),
             false => self.column.add_encoded(paillier, &clear),
         })
     }
 
-    fn negate<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
-        self.made(py, options, 8, |paillier| self.column.neg(paillier))
+    fn negate(&self, options: Options<'_>) -> PyResult<Self> {
+        self.made(&Call::new(options)?, 8, |paillier| self.column.neg(paillier))
     }
 
-    fn multiply<'py>(
-        &self,
-        py: Python<'py>,
-        floats: Option<Floats>,
-        whole: &Bound<'py, PyAny>,
-        secret: bool,
-        options: Options<'py>,
-    ) -> PyResult<Self> {
-        let factors = self.encoded(py, floats, (whole, 0))?;
-        self.made(py, options, factors.magnitude_bits(), |paillier| match secret {
+    fn multiply(&self, clear: Clear<'_>, secret: bool, options: Options<'_>) -> PyResult<Self> {
+        let call = Call::new(options)?;
+        let factors = self.encoded(&call, clear, 0)?;
+        self.made(&call, factors.magnitude_bits(), |paillier| match secret {
             true => self.column.mul(paillier, &factors),
             false => self.column.mul_vartime(paillier, &factors),
         })
     }
 
     /// The products by `number 16^exponent`, which is public.
-    fn scaled<'py>(
-        &self,
-        py: Python<'py>,
-        number: &Bound<'py, PyAny>,
-        exponent: i32,
-        options: Options<'py>,
-    ) -> PyResult<Self> {
-        let factor = self.encoded(py, None, (number, exponent))?;
+    fn scaled(&self, number: &Bound<'_, PyAny>, exponent: i32, options: Options<'_>) -> PyResult<Self> {
+        let call = Call::new(options)?;
+        let factor = self.encoded(&call, Clear(None, number.clone()), exponent)?;
         let products = factor.magnitude_bits();
-        self.made(py, options, products, |paillier| self.column.mul_vartime(paillier, &factor))
+        self.made(&call, products, |paillier| self.column.mul_vartime(paillier, &factor))
     }
 
-    fn dot<'py>(
-        &self,
-        py: Python<'py>,
-        floats: Option<Floats>,
-        whole: &Bound<'py, PyAny>,
-        options: Options<'py>,
-    ) -> PyResult<Self> {
-        let weights = self.encoded(py, floats, (whole, 0))?;
-        self.made(py, options, weights.magnitude_bits(), |paillier| self.column.dot(paillier, &weights))
+    fn dot(&self, clear: Clear<'_>, options: Options<'_>) -> PyResult<Self> {
+        let call = Call::new(options)?;
+        let weights = self.encoded(&call, clear, 0)?;
+        self.made(&call, weights.magnitude_bits(), |paillier| self.column.dot(paillier, &weights))
     }
 
-    fn sum<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
-        self.made(py, options, 1, |paillier| self.column.sum(paillier))
+    fn sum(&self, options: Options<'_>) -> PyResult<Self> {
+        self.made(&Call::new(options)?, 1, |paillier| self.column.sum(paillier))
     }
 
-    fn randomize<'py>(&self, py: Python<'py>, options: Options<'py>) -> PyResult<Self> {
+    fn randomize(&self, options: Options<'_>) -> PyResult<Self> {
         let products = self.column.key().bits();
-        self.made(py, options, products, |paillier| self.column.randomize(paillier))
+        self.made(&Call::new(options)?, products, |paillier| self.column.randomize(paillier))
     }
 
     /// Decrypts the column. Numbers with an exponent of 0 or above are `int`, others `float`.
@@ -243,11 +208,11 @@ impl PaillierColumn {
         key: &Bound<'py, PaillierPrivateKey>,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let exponents = self.column.exponents();
+        let (call, exponents) = (Call::new(options)?, self.column.exponents());
         if let Exponents::Shared(..0) = exponents {
-            return PyList::new(py, self.decrypted(py, key, options, EncodedColumn::to_f64)?);
+            return PyList::new(py, self.decrypted(&call, key, EncodedColumn::to_f64)?);
         }
-        let integers = self.decrypted(py, key, options, EncodedColumn::integers)?;
+        let integers = self.decrypted(&call, key, EncodedColumn::integers)?;
         let ints = Ints::new(py)?;
         let number = |(index, magnitude): (usize, &[u64])| -> PyResult<Bound<'py, PyAny>> {
             let is_negative = integers.is_negative(index);
@@ -270,22 +235,17 @@ impl PaillierColumn {
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.column.to_bytes().map_err(|error| raised(py, &error))?))
+        Ok(PyBytes::new(py, &self.column.to_bytes().or_raise(py)?))
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, key: &Bound<'_, PaillierPublicKey>, data: &[u8]) -> PyResult<Self> {
         let column = EncryptedColumn::from_bytes(&key.get().key, data);
-        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+        Ok(Self { column: column.or_raise(py)? })
     }
 
     fn __len__(&self) -> usize {
         self.column.len()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let unpickle = py.get_type::<Self>().getattr("from_bytes")?;
-        (unpickle, (Bound::new(py, self.public_key())?, self.to_bytes(py)?)).into_pyobject(py)
     }
 
     fn __repr__(&self) -> String {
@@ -294,24 +254,5 @@ impl PaillierColumn {
             self.column.len(),
             self.column.key().bits()
         )
-    }
-}
-
-impl PaillierColumn {
-    /// Decrypts the column and returns what `read` reads from it. The threads of the engine do both.
-    pub(crate) fn decrypted<T: Send>(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, PaillierPrivateKey>,
-        options: Options<'_>,
-        read: impl FnOnce(&EncodedColumn) -> Result<T, Error> + Send,
-    ) -> PyResult<T> {
-        let key = &key.get().key;
-        let (items, public) = (self.column.len(), self.column.key());
-        let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
-        run(py, options, public, work, |paillier| {
-            let decrypted = self.column.decrypt(paillier, key)?;
-            paillier.engine().install(|| read(&decrypted))
-        })
     }
 }

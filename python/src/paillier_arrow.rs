@@ -1,13 +1,14 @@
 //! Paillier's ciphertexts in columns of Arrow, decrypted to columns of Arrow.
 
-use crate::arguments::Options;
+use crate::arguments::{Call, Options};
 use crate::arrow_in;
 use crate::arrow_out::Column;
+use crate::errors::OrRaise;
 use crate::paillier::PaillierColumn;
-use crate::paillier_calls::{DECRYPTION_COUNTS, Work, run};
-use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
+use crate::paillier_calls::{Work, ciphertexts_of, run};
+use crate::paillier_keys::PaillierPrivateKey;
 use arrow_array::{Float64Array, Int64Array};
-use modmill_paillier::{EncodedColumn, Error, nearest_f64};
+use modmill_paillier::{EncodedColumn, EncryptedColumn, Error, Exponents, nearest_f64};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -23,21 +24,19 @@ pub(crate) fn paillier_decrypt_arrow<'py>(
     ciphertexts: &Bound<'py, PyAny>,
     exponent: i32,
     options: Options<'py>,
-    reading: Options<'py>,
 ) -> PyResult<Column> {
-    let private = &key.get().key;
+    let (private, call) = (&key.get().key, Call::new(options)?);
     let public = private.public_key();
     let chunks = arrow_in::read("column", ciphertexts)?;
     let Some(octets) = chunks.as_ref().and_then(|chunks| chunks.rows(public.ciphertext_octets())) else {
-        let public = Bound::new(py, PaillierPublicKey { key: public.clone() })?;
-        let column =
-            PaillierColumn::from_ciphertexts(py, &public, ciphertexts, vec![exponent], None, reading)?;
-        return paillier_decrypt_column_to_arrow(py, &Bound::new(py, column)?, key, options);
+        let ciphertexts = ciphertexts_of(&call, public, ciphertexts)?;
+        let column = EncryptedColumn::new(ciphertexts, Exponents::Shared(exponent), public.signed_bits());
+        return decrypted_to_arrow(&call, &PaillierColumn { column: column.or_raise(py)? }, key);
     };
     let items = octets.len() / public.ciphertext_octets();
-    let work = Work { items, products: public.bits(), counts: DECRYPTION_COUNTS };
+    let work = Work::decryption(public, items);
     if exponent < 0 {
-        let floats = run(py, options, public, work, |paillier| {
+        let floats = run(&call, public, work, |paillier| {
             paillier.decrypt_octets(private, octets, |index, magnitude, is_negative| {
                 let value = nearest_f64(magnitude, exponent).ok_or(Error::TooLarge { index, limit: 1024 })?;
                 Ok(if is_negative { -value } else { value })
@@ -47,7 +46,7 @@ pub(crate) fn paillier_decrypt_arrow<'py>(
     }
     // The first item that does not fit.
     let misfit = AtomicUsize::new(usize::MAX);
-    let numbers = run(py, options, public, work, |paillier| {
+    let numbers = run(&call, public, work, |paillier| {
         paillier.decrypt_octets(private, octets, |index, magnitude, is_negative| {
             let number = whole_64(magnitude, is_negative, exponent);
             Ok(number.unwrap_or_else(|| {
@@ -64,20 +63,26 @@ pub(crate) fn paillier_decrypt_arrow<'py>(
 
 /// Decrypts an encrypted column: to `int64` if its numbers are whole, else to `float64`.
 #[pyfunction]
-pub(crate) fn paillier_decrypt_column_to_arrow<'py>(
-    py: Python<'py>,
-    column: &Bound<'py, PaillierColumn>,
-    key: &Bound<'py, PaillierPrivateKey>,
-    options: Options<'py>,
+pub(crate) fn paillier_decrypt_column_to_arrow(
+    column: &Bound<'_, PaillierColumn>,
+    key: &Bound<'_, PaillierPrivateKey>,
+    options: Options<'_>,
 ) -> PyResult<Column> {
-    let column = column.get();
+    decrypted_to_arrow(&Call::new(options)?, column.get(), key)
+}
+
+fn decrypted_to_arrow(
+    call: &Call<'_>,
+    column: &PaillierColumn,
+    key: &Bound<'_, PaillierPrivateKey>,
+) -> PyResult<Column> {
     let exponents = column.column.exponents();
     if exponents.least() < 0 {
-        let floats = column.decrypted(py, key, options, EncodedColumn::to_f64)?;
+        let floats = column.decrypted(call, key, EncodedColumn::to_f64)?;
         return Ok(Column::of(Arc::new(Float64Array::from(floats))));
     }
     // The numbers, or the first item that does not fit.
-    let numbers = column.decrypted(py, key, options, |decrypted| {
+    let numbers = column.decrypted(call, key, |decrypted| {
         let integers = decrypted.integers()?;
         let number = |index: usize| {
             let magnitude = integers.magnitudes().get(index);

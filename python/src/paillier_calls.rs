@@ -1,28 +1,15 @@
 //! The parts that the operations of Paillier's encryption share: how they are run, how their numbers are
 //! read, and how their columns of Arrow are labelled.
 
+use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
-use crate::errors::of_call;
-use modmill_paillier::{Error, Exponents, Integers, Paillier, PublicKey};
+use crate::column::Form;
+use crate::errors::OrRaise;
+use modmill_paillier::{Ciphertexts, Error, Exponents, Integers, Paillier, PublicKey};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-
-/// How often the engine counts an item that is decrypted: a power and a product modulo each prime.
-pub(crate) const DECRYPTION_COUNTS: usize = 4;
-
-/// The exception of an error of Paillier's operations.
-pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
-    match error {
-        Error::Engine(error) => of_call(py, error),
-        Error::Overflow { .. }
-        | Error::Headroom { .. }
-        | Error::TooLarge { .. }
-        | Error::NotEncoded { .. } => PyOverflowError::new_err(error.to_string()),
-        error => PyValueError::new_err(error.to_string()),
-    }
-}
 
 /// How much an operation of Paillier's has to do.
 #[derive(Clone, Copy)]
@@ -35,18 +22,27 @@ pub(crate) struct Work {
     pub(crate) counts: usize,
 }
 
-/// Runs Paillier's operations with the options of a call.
+impl Work {
+    /// An operation that takes about `products` products for each item, and counts it once.
+    pub(crate) fn new(items: usize, products: usize) -> Self {
+        Self { items, products, counts: 1 }
+    }
+
+    /// The decryption of `items` items: a power and a product modulo each prime.
+    pub(crate) fn decryption(key: &PublicKey, items: usize) -> Self {
+        Self { items, products: key.bits(), counts: 4 }
+    }
+}
+
+/// Runs Paillier's operations as a part of a call.
 pub(crate) fn run<'py, T: Send>(
-    py: Python<'py>,
-    options: Options<'py>,
+    call: &Call<'py>,
     key: &PublicKey,
     Work { items, products, counts }: Work,
     work: impl FnOnce(&Paillier<'_>) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    let call = Call::new(py, options)?;
-    let steps = items.saturating_mul(products).saturating_mul(2 * key.square().bits().div_ceil(64).pow(2));
-    let answer = call.run_counted(items, (steps, counts), |engine| work(&Paillier::new(engine)))?;
-    answer.map_err(|error| raised(py, &error))
+    let steps = products.saturating_mul(2 * key.square().bits().div_ceil(64).pow(2));
+    call.run_counted(items, (steps, counts), |engine| work(&Paillier::new(engine)))?.or_raise(call.py)
 }
 
 /// Reads whole numbers, which may be negative. None may be null.
@@ -60,10 +56,10 @@ pub(crate) fn integers<'py>(
         return Err(PyValueError::new_err(format!("{name}: item {item} is null")));
     }
     let items = column.negative.clone();
-    let batch = column.into_batch().map_err(|error| call.error(&error))?;
+    let batch = column.into_batch().or_raise(call.py)?;
     let mut negative = vec![false; batch.len()];
     items.into_iter().for_each(|item| negative[item] = true);
-    Integers::new(batch, negative).map_err(|error| raised(object.py(), &error))
+    Integers::new(batch, negative).or_raise(call.py)
 }
 
 /// Floating-point numbers: a buffer of doubles, or a sequence.
@@ -80,10 +76,33 @@ impl<'py> FromPyObject<'_, 'py> for Floats {
     }
 }
 
-/// The options of a call that has none.
-pub(crate) fn plain_options(py: Python<'_>) -> PyResult<Options<'_>> {
-    (None::<usize>, "like", "raise", None::<usize>, None::<usize>).into_pyobject(py)?.extract()
+/// The ciphertexts of a column as numbers, in the form that `out` names.
+pub(crate) fn ciphertexts_in<'py>(
+    py: Python<'py>,
+    ciphertexts: &Ciphertexts,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let call = Call::new(Options::none(py))?;
+    let answers = Answers::new(ciphertexts.values().try_clone().or_raise(py)?);
+    answers.deliver(py, &call.engine, &Target::read(out, &[Form::Ints])?, OnFailure::Raise)
 }
+
+/// Reads ciphertexts that came from elsewhere.
+pub(crate) fn ciphertexts_of<'py>(
+    call: &Call<'py>,
+    key: &PublicKey,
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Ciphertexts> {
+    let values = integers(call, "ciphertexts", object)?;
+    if values.signs().contains(&true) {
+        return Err(PyValueError::new_err("ciphertexts are not negative"));
+    }
+    call.install(|| Ciphertexts::from_batch(key, values.into_magnitudes())).or_raise(call.py)
+}
+
+/// Numbers in the clear: floating-point ones, or else whole ones.
+#[derive(FromPyObject)]
+pub(crate) struct Clear<'py>(pub(crate) Option<Floats>, pub(crate) Bound<'py, PyAny>);
 
 /// A column of ciphertexts whose field says the exponent of its numbers, or that each has its own, and their
 /// bound.

@@ -3,91 +3,64 @@
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
 use crate::paillier::PaillierColumn;
-use crate::paillier_calls::{Floats, Work, integers, labelled, run};
+use crate::paillier_calls::{Clear, Floats, Work, integers, labelled, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
-use modmill_paillier::{EncodedColumn, Error, PublicKey};
+use modmill_paillier::{EncodedColumn, Error, Integers, PublicKey};
 use pyo3::prelude::*;
 
-/// Encrypts whole numbers, with the private key if the owner of the key does it.
-#[pyfunction]
-pub(crate) fn paillier_encrypt_whole<'py>(
-    py: Python<'py>,
-    key: &Bound<'py, PaillierPublicKey>,
-    numbers: &Bound<'py, PyAny>,
-    owner: Option<&Bound<'py, PaillierPrivateKey>>,
-    options: Options<'py>,
-    reading: Options<'py>,
-) -> PyResult<PaillierColumn> {
-    let key = &key.get().key;
-    let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
-    let encode = || EncodedColumn::from_integers(key, &integers);
-    encrypted(py, key, integers.len(), encode, owner, options)
+/// Numbers to encrypt.
+enum Numbers {
+    Whole(Integers),
+    /// Floating-point numbers, rounded to multiples of `16^exponent` if there is one.
+    Floats(Floats, Option<i32>),
+    /// Floating-point numbers, each with an exponent of its own.
+    Each(Floats),
 }
 
-/// Encrypts floating-point numbers, with the private key if the owner of the key does it. With `is_each` each
-/// has its own exponent.
+impl Numbers {
+    fn read(call: &Call<'_>, clear: Clear<'_>, exponent: Option<i32>, is_each: bool) -> PyResult<Self> {
+        Ok(match clear {
+            Clear(None, whole) => Self::Whole(integers(call, "column", &whole)?),
+            Clear(Some(floats), _) if is_each => Self::Each(floats),
+            Clear(Some(floats), _) => Self::Floats(floats, exponent),
+        })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(integers) => integers.len(),
+            Self::Floats(Floats(floats), _) | Self::Each(Floats(floats)) => floats.len(),
+        }
+    }
+
+    fn encode(&self, key: &PublicKey) -> Result<EncodedColumn, Error> {
+        match self {
+            Self::Whole(integers) => EncodedColumn::from_integers(key, integers),
+            Self::Floats(Floats(floats), exponent) => EncodedColumn::from_f64(key, floats, *exponent),
+            Self::Each(Floats(floats)) => EncodedColumn::from_f64_each(key, floats),
+        }
+    }
+}
+
+/// Encrypts numbers, floating-point ones or else whole ones, with the private key if the owner of the key
+/// does it. With `is_each` each floating-point number has its own exponent.
 #[pyfunction]
-pub(crate) fn paillier_encrypt_floats<'py>(
-    py: Python<'py>,
-    key: &Bound<'py, PaillierPublicKey>,
-    numbers: Floats,
+pub(crate) fn paillier_encrypt(
+    key: &Bound<'_, PaillierPublicKey>,
+    clear: Clear<'_>,
     exponent: Option<i32>,
     is_each: bool,
-    owner: Option<&Bound<'py, PaillierPrivateKey>>,
-    options: Options<'py>,
+    owner: Option<&Bound<'_, PaillierPrivateKey>>,
+    options: Options<'_>,
 ) -> PyResult<PaillierColumn> {
-    let key = &key.get().key;
-    let encode = || match is_each {
-        true => EncodedColumn::from_f64_each(key, &numbers.0),
-        false => EncodedColumn::from_f64(key, &numbers.0, exponent),
-    };
-    encrypted(py, key, numbers.0.len(), encode, owner, options)
-}
-
-/// Encrypts whole numbers to a column of Arrow.
-#[pyfunction]
-pub(crate) fn paillier_encrypt_whole_to_arrow<'py>(
-    py: Python<'py>,
-    key: &Bound<'py, PaillierPublicKey>,
-    numbers: &Bound<'py, PyAny>,
-    options: Options<'py>,
-    reading: Options<'py>,
-) -> PyResult<Column> {
-    let key = &key.get().key;
-    let integers = integers(&Call::new(py, reading)?, "column", numbers)?;
-    let encode = || EncodedColumn::from_integers(key, &integers);
-    encrypted_to_arrow(py, key, integers.len(), encode, options)
-}
-
-/// Encrypts floating-point numbers, rounded to multiples of `16^exponent`, to a column of Arrow.
-#[pyfunction]
-pub(crate) fn paillier_encrypt_floats_to_arrow<'py>(
-    py: Python<'py>,
-    key: &Bound<'py, PaillierPublicKey>,
-    numbers: Floats,
-    exponent: i32,
-    options: Options<'py>,
-) -> PyResult<Column> {
-    let key = &key.get().key;
-    let encode = || EncodedColumn::from_f64(key, &numbers.0, Some(exponent));
-    encrypted_to_arrow(py, key, numbers.0.len(), encode, options)
-}
-
-/// Encrypts a column of `items` numbers, with the private key if the owner of the key does it.
-fn encrypted<'py>(
-    py: Python<'py>,
-    key: &PublicKey,
-    items: usize,
-    encode: impl FnOnce() -> Result<EncodedColumn, Error> + Send,
-    owner: Option<&Bound<'py, PaillierPrivateKey>>,
-    options: Options<'py>,
-) -> PyResult<PaillierColumn> {
-    let owner = owner.map(|owner| &owner.get().key);
+    let (key, owner) = (&key.get().key, owner.map(|owner| &owner.get().key));
+    let call = Call::new(options)?;
+    let numbers = Numbers::read(&call, clear, exponent, is_each)?;
     // A mask is counted once, and one of the owner's twice.
     let counts = if owner.is_some() { 2 } else { 1 };
-    let extent = Work { items, products: key.bits(), counts };
-    let column = run(py, options, key, extent, |paillier| {
-        let encoded = paillier.engine().install(encode)?;
+    let extent = Work { counts, ..Work::new(numbers.len(), key.bits()) };
+    let column = run(&call, key, extent, |paillier| {
+        let encoded = paillier.engine().install(|| numbers.encode(key))?;
         match owner {
             Some(owner) => encoded.encrypt_as_owner(paillier, owner),
             None => encoded.encrypt(paillier),
@@ -96,17 +69,20 @@ fn encrypted<'py>(
     Ok(PaillierColumn { column })
 }
 
-/// Encrypts a column of `items` numbers to one of Arrow.
-fn encrypted_to_arrow<'py>(
-    py: Python<'py>,
-    key: &PublicKey,
-    items: usize,
-    encode: impl FnOnce() -> Result<EncodedColumn, Error> + Send,
-    options: Options<'py>,
+/// Encrypts numbers to a column of Arrow: whole ones, or floating-point ones rounded to multiples of
+/// `16^exponent`.
+#[pyfunction]
+pub(crate) fn paillier_encrypt_to_arrow(
+    key: &Bound<'_, PaillierPublicKey>,
+    clear: Clear<'_>,
+    exponent: Option<i32>,
+    options: Options<'_>,
 ) -> PyResult<Column> {
-    let extent = Work { items, products: key.bits(), counts: 1 };
-    let (octets, exponents, bits) = run(py, options, key, extent, |paillier| {
-        let encoded = paillier.engine().install(encode)?;
+    let key = &key.get().key;
+    let call = Call::new(options)?;
+    let numbers = Numbers::read(&call, clear, exponent, false)?;
+    let (octets, exponents, bits) = run(&call, key, Work::new(numbers.len(), key.bits()), |paillier| {
+        let encoded = paillier.engine().install(|| numbers.encode(key))?;
         let octets = encoded.encrypt_to_octets(paillier)?;
         Ok((octets, encoded.exponents().clone(), encoded.magnitude_bits()))
     })?;

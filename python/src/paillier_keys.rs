@@ -1,10 +1,10 @@
 //! Keys of Paillier's encryption.
 
 use crate::engine::Engine;
+use crate::errors::OrRaise;
 use crate::ints::Ints;
-use crate::paillier_calls::raised;
 use crate::watching::{self, Extent};
-use modmill_paillier::{Error, Paillier, PrivateKey, PublicKey, Randomness};
+use modmill_paillier::{Paillier, PrivateKey, PublicKey, Randomness};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple};
@@ -22,7 +22,7 @@ pub(crate) fn paillier_generate(
     let randomness = read_randomness(randomness)?;
     let generate = |engine: &modmill::Engine| PrivateKey::generate(engine, bits, randomness);
     let key = watching::run(py, &engine, Extent { items: 1, counts: 1, is_long: true }, None, generate)?;
-    Ok(PaillierPrivateKey { key: key.map_err(|error| raised(py, &error))?, is_picklable: false })
+    Ok(PaillierPrivateKey { key: key.or_raise(py)?, is_picklable: false })
 }
 
 /// Compiles the kernels of GPUs for columns of `items` numbers; says whether there are GPUs.
@@ -38,7 +38,7 @@ pub(crate) fn paillier_warm(
     let randomness = read_randomness(randomness)?;
     let warm = |engine: &modmill::Engine| Paillier::new(engine).warm(bits, randomness, items);
     let is_on_gpu = watching::run(py, &engine, Extent { items: 1, counts: 1, is_long: true }, None, warm)?;
-    is_on_gpu.map_err(|error| raised(py, &error))
+    is_on_gpu.or_raise(py)
 }
 
 fn read_randomness(name: &str) -> PyResult<Randomness> {
@@ -76,7 +76,7 @@ impl PaillierPublicKey {
     /// A key from its modulus.
     #[staticmethod]
     fn of_modulus(n: &Bound<'_, PyInt>) -> PyResult<Self> {
-        Ok(Self { key: PublicKey::new(&octets(n)?).map_err(|error| unusable(&error.into()))? })
+        Ok(Self { key: PublicKey::new(&octets(n)?).or_raise(n.py())? })
     }
 
     /// Whether the key has a base for short exponents.
@@ -89,25 +89,25 @@ impl PaillierPublicKey {
     fn with_new_base(&self, py: Python<'_>, engine: Option<Bound<'_, Engine>>) -> PyResult<Self> {
         let engine = Engine::or_shared(py, engine.as_ref())?;
         let key = py.detach(|| self.key.with_new_base(&engine));
-        Ok(Self { key: key.map_err(|error| raised(py, &error))? })
+        Ok(Self { key: key.or_raise(py)? })
     }
 
-    fn to_json(&self, kid: &str) -> PyResult<String> {
-        self.key.to_json(kid).map_err(|error| unusable(&error.into()))
+    fn to_json(&self, py: Python<'_>, kid: &str) -> PyResult<String> {
+        self.key.to_json(kid).or_raise(py)
     }
 
     #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        Ok(Self { key: PublicKey::from_json(text).map_err(|error| unusable(&error.into()))? })
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Ok(Self { key: PublicKey::from_json(text).or_raise(py)? })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.key.to_bytes().map_err(|error| unusable(&error))?))
+        Ok(PyBytes::new(py, &self.key.to_bytes().or_raise(py)?))
     }
 
     #[staticmethod]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { key: PublicKey::from_bytes(data).map_err(|error| unusable(&error))? })
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        Ok(Self { key: PublicKey::from_bytes(data).or_raise(py)? })
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -138,11 +138,6 @@ fn octets(number: &Bound<'_, PyInt>) -> PyResult<Zeroizing<Vec<u8>>> {
     Ok(modmill::number::to_short_be_bytes(&limbs))
 }
 
-/// The exception of a key that cannot be used.
-fn unusable(error: &Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
-
 /// A private key. Its numbers are cleared when it is dropped.
 #[pyclass(frozen, module = "modmill._modmill")]
 pub(crate) struct PaillierPrivateKey {
@@ -167,8 +162,8 @@ impl PaillierPrivateKey {
     /// A key from its primes, without a base for short exponents.
     #[staticmethod]
     fn of_primes(p: &Bound<'_, PyInt>, q: &Bound<'_, PyInt>) -> PyResult<Self> {
-        let key = PrivateKey::new(&octets(p)?, &octets(q)?).map_err(|error| unusable(&error.into()))?;
-        Ok(Self { key, is_picklable: false })
+        let key = PrivateKey::new(&octets(p)?, &octets(q)?);
+        Ok(Self { key: key.or_raise(p.py())?, is_picklable: false })
     }
 
     /// The primes.
@@ -177,25 +172,22 @@ impl PaillierPrivateKey {
         self.key.primes().iter().map(|prime| ints.read(prime, false)).collect()
     }
 
-    fn to_json(&self, kid: &str) -> PyResult<String> {
-        let text = self.key.to_json(kid).map_err(|error| unusable(&error.into()))?;
-        Ok(text.to_string())
+    fn to_json(&self, py: Python<'_>, kid: &str) -> PyResult<String> {
+        Ok(self.key.to_json(kid).or_raise(py)?.to_string())
     }
 
     #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        let key = PrivateKey::from_json(text).map_err(|error| unusable(&error.into()))?;
-        Ok(Self { key, is_picklable: false })
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Ok(Self { key: PrivateKey::from_json(text).or_raise(py)?, is_picklable: false })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.key.to_bytes().map_err(|error| unusable(&error))?))
+        Ok(PyBytes::new(py, &self.key.to_bytes().or_raise(py)?))
     }
 
     #[staticmethod]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let key = PrivateKey::from_bytes(data).map_err(|error| unusable(&error))?;
-        Ok(Self { key, is_picklable: false })
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        Ok(Self { key: PrivateKey::from_bytes(data).or_raise(py)?, is_picklable: false })
     }
 
     /// This key, which can be pickled.
@@ -214,8 +206,8 @@ impl PaillierPrivateKey {
     }
 
     #[staticmethod]
-    fn _unpickle(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { is_picklable: true, ..Self::from_bytes(data)? })
+    fn _unpickle(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        Ok(Self { is_picklable: true, ..Self::from_bytes(py, data)? })
     }
 
     fn __repr__(&self) -> String {

@@ -1,11 +1,12 @@
 //! Paillier's columns of packed numbers: several in one ciphertext.
 
 use crate::arguments::{Call, Options};
-use crate::paillier_calls::{DECRYPTION_COUNTS, Work, integers, raised, run};
+use crate::errors::OrRaise;
+use crate::paillier_calls::{Work, integers, run};
 use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{Error, PackedColumn, Packing, Paillier};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 
 /// Encrypted numbers, several in a ciphertext.
 #[pyclass(frozen, module = "modmill._modmill")]
@@ -19,7 +20,7 @@ fn packing(py: Python<'_>, value_bits: usize, terms: u64, is_signed: bool) -> Py
         true => Packing::signed(value_bits, terms),
         false => Packing::unsigned(value_bits, terms),
     };
-    packing.map_err(|error| raised(py, &error))
+    packing.or_raise(py)
 }
 
 /// The slots of a ciphertext of `key`, and the terms that sums may have.
@@ -37,16 +38,14 @@ pub(crate) fn paillier_slots(
 
 impl PaillierPackedColumn {
     /// The answer of an operation that takes about `products` products for each ciphertext.
-    fn made<'py>(
+    fn made(
         &self,
-        py: Python<'py>,
-        options: Options<'py>,
+        options: Options<'_>,
         products: usize,
         work: impl FnOnce(&Paillier<'_>) -> Result<PackedColumn, Error> + Send,
     ) -> PyResult<Self> {
-        let ciphertexts = self.column.ciphertexts();
-        let extent = Work { items: ciphertexts.len(), products, counts: 1 };
-        Ok(Self { column: run(py, options, ciphertexts.key(), extent, work)? })
+        let (call, ciphertexts) = (Call::new(options)?, self.column.ciphertexts());
+        Ok(Self { column: run(&call, ciphertexts.key(), Work::new(ciphertexts.len(), products), work)? })
     }
 }
 
@@ -60,14 +59,13 @@ impl PaillierPackedColumn {
         layout: (usize, u64, bool),
         numbers: &Bound<'py, PyAny>,
         options: Options<'py>,
-        reading: Options<'py>,
     ) -> PyResult<Self> {
         let (value_bits, terms, is_signed) = layout;
         let (key, packing) = (&key.get().key, packing(py, value_bits, terms, is_signed)?);
-        let integers = integers(&Call::new(py, reading)?, "numbers", numbers)?;
+        let call = Call::new(options)?;
+        let integers = integers(&call, "numbers", numbers)?;
         let items = integers.len().div_ceil(packing.slots(key));
-        let extent = Work { items, products: key.bits(), counts: 1 };
-        let column = run(py, options, key, extent, |paillier| {
+        let column = run(&call, key, Work::new(items, key.bits()), |paillier| {
             // A number of more than 128 bits is out of range, as the greatest one of 128 bits is.
             let number = |index: usize| integers.to_i128(index).unwrap_or(i128::MAX);
             let numbers: Vec<i128> = (0..integers.len()).map(number).collect();
@@ -93,34 +91,29 @@ impl PaillierPackedColumn {
         self.column.ciphertexts().len()
     }
 
-    fn add<'py>(&self, py: Python<'py>, other: &Bound<'py, Self>, options: Options<'py>) -> PyResult<Self> {
+    fn add(&self, other: &Bound<'_, Self>, options: Options<'_>) -> PyResult<Self> {
         let other = &other.get().column;
-        self.made(py, options, 1, |paillier| self.column.add(paillier, other))
+        self.made(options, 1, |paillier| self.column.add(paillier, other))
     }
 
-    fn multiply<'py>(&self, py: Python<'py>, factor: u64, options: Options<'py>) -> PyResult<Self> {
-        self.made(py, options, 64, |paillier| self.column.mul(paillier, factor))
+    fn multiply(&self, factor: u64, options: Options<'_>) -> PyResult<Self> {
+        self.made(options, 64, |paillier| self.column.mul(paillier, factor))
     }
 
-    fn decrypt<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PaillierPrivateKey>,
-        options: Options<'py>,
-    ) -> PyResult<Vec<i128>> {
+    fn decrypt(&self, key: &Bound<'_, PaillierPrivateKey>, options: Options<'_>) -> PyResult<Vec<i128>> {
         let (key, ciphertexts) = (&key.get().key, self.column.ciphertexts());
-        let extent = Work { items: ciphertexts.len(), products: key.bits(), counts: DECRYPTION_COUNTS };
-        run(py, options, ciphertexts.key(), extent, |paillier| self.column.decrypt(paillier, key))
+        let work = Work::decryption(ciphertexts.key(), ciphertexts.len());
+        run(&Call::new(options)?, ciphertexts.key(), work, |paillier| self.column.decrypt(paillier, key))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.column.to_bytes().map_err(|error| raised(py, &error))?))
+        Ok(PyBytes::new(py, &self.column.to_bytes().or_raise(py)?))
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, key: &Bound<'_, PaillierPublicKey>, data: &[u8]) -> PyResult<Self> {
         let column = PackedColumn::from_bytes(&key.get().key, data);
-        Ok(Self { column: column.map_err(|error| raised(py, &error))? })
+        Ok(Self { column: column.or_raise(py)? })
     }
 
     /// The layout: the bits of a number, the terms of a sum, and whether numbers may be negative.
@@ -132,10 +125,5 @@ impl PaillierPackedColumn {
 
     fn __len__(&self) -> usize {
         self.column.len()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let unpickle = py.get_type::<Self>().getattr("from_bytes")?;
-        (unpickle, (Bound::new(py, self.public_key())?, self.to_bytes(py)?)).into_pyobject(py)
     }
 }

@@ -5,6 +5,7 @@ use crate::answers::{deliver, truth_values};
 use crate::arguments::{Call, Options, with_unread};
 use crate::checks::whole;
 use crate::column::Form;
+use crate::errors::OrRaise;
 use modmill::{Batch, Engine, Error, primality};
 use modmill_core::limbs;
 use pyo3::exceptions::PyValueError;
@@ -23,14 +24,14 @@ pub(crate) fn is_prime<'py>(
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rounds = whole("rounds", rounds, 0..=u32::MAX as usize)?;
-    let call = Call::new(py, options)?;
+    let call = Call::new(options)?;
     let [n] = call.columns([("n", n)])?;
-    let candidates = n.batch().map_err(|error| call.error(&error))?;
+    let candidates = n.batch().or_raise(py)?;
     let items = candidates.len();
     let limbs = candidates.stride();
-    let steps = items.saturating_mul(n.bits()).saturating_mul(limbs * limbs);
-    let verdicts = call.run(items, steps, |engine| test(engine, &candidates, rounds))?;
-    let mut verdicts = verdicts.map_err(|error| call.error(&error))?;
+    let verdicts =
+        call.run(items, n.bits().saturating_mul(limbs * limbs), |engine| test(engine, &candidates, rounds))?;
+    let mut verdicts = verdicts.or_raise(py)?;
     n.negative.iter().for_each(|&item| verdicts[item] = false);
     let failed = with_unread(Vec::new(), &[&n]);
     let Target::New(form) = call.target(&[&n]) else {

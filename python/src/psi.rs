@@ -1,32 +1,17 @@
 //! Private set intersection: the protocol over a stream of Python. The steps of a party are in
 //! [`crate::psi_party`].
 
-use crate::engine::Engine;
-use crate::errors::of_call;
+use crate::arguments::{Call, Options};
+use crate::errors::OrRaise;
 use crate::strings::Strings;
-use crate::watching::Progress as Listener;
 use modmill_core::sync::Mutex;
 use modmill_psi::{Error, Group, Outcome, Party, Progress, Receiver, Reveal, Sender, Stage, Tag, intersect};
-use pyo3::exceptions::{PyConnectionError, PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
-
-/// The exception of an error of the protocol.
-pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
-    match error {
-        Error::Engine(error) => of_call(py, &error),
-        // An exception of the stream's own methods is raised as it is.
-        Error::Io { source, .. } if source.get_ref().is_some_and(|error| error.is::<PyErr>()) => {
-            source.into()
-        }
-        error @ Error::Io { .. } => PyOSError::new_err(error.to_string()),
-        error @ Error::Peer(_) => PyConnectionError::new_err(error.to_string()),
-        error => PyValueError::new_err(error.to_string()),
-    }
-}
 
 pub(crate) fn group_of(name: &str) -> PyResult<Group> {
     name.parse().map_err(PyValueError::new_err)
@@ -67,131 +52,69 @@ pub(crate) fn psi_intersect(
     Ok(py.detach(|| intersect(&own, &other)))
 }
 
-/// The arguments of receiver and sender: items, a stream, and options.
-struct Role<'py> {
-    engine: std::sync::Arc<modmill::Engine>,
-    items: Items,
-    stream: Stream,
-    group: Group,
-    reveal: Reveal,
-    listener: Option<Mutex<(Listener, u64)>>,
-    py: Python<'py>,
-}
-
-impl<'py> Role<'py> {
-    fn new(
-        items: &Bound<'py, PyAny>,
-        stream: Bound<'py, PyAny>,
-        group: &str,
-        reveal: &str,
-        engine: Option<&Bound<'py, Engine>>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Self> {
-        let py = items.py();
-        let reveal = match reveal {
-            "items" => Reveal::Items,
-            "size" => Reveal::Size,
-            other => {
-                let text = format!("reveal is {other:?}; it must be \"items\" or \"size\"");
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        let listener = progress.map(Listener::new).transpose()?.map(|listener| Mutex::new((listener, 0)));
-        let items = Items::new(items)?;
-        Ok(Self {
-            engine: Engine::or_shared(py, engine)?,
-            stream: Stream { object: stream.unbind(), failed: items.failed() },
-            items,
-            group: group_of(group)?,
-            reveal,
-            listener,
-            py,
-        })
-    }
-
-    /// Runs a role. An exception of the items, of the listener or of a signal becomes the error of the call.
-    fn run<T: Send>(
-        self,
-        role: impl FnOnce(
-            &modmill::Engine,
-            Party,
-            Reveal,
-            &(dyn Fn(Progress) -> ControlFlow<()> + Send + Sync),
-            Items,
-            &Stream,
-        ) -> Result<T, Error>
-        + Send,
-    ) -> PyResult<T> {
-        let Self { engine, items, stream, group, reveal, listener, py } = self;
-        let party = Party::new(group).map_err(|error| raised(py, error))?;
-        let exception = Mutex::new(None);
-        let failed = items.failed();
-        let look = |progress: Progress| {
-            let told = Python::attach(|py| {
-                py.check_signals()?;
-                let Some(listener) = &listener else { return Ok(()) };
-                let mut listener = listener.lock();
-                let (listener, own) = &mut *listener;
-                if progress.stage == Stage::Own {
-                    *own = progress.done;
-                    return listener.tell(py, progress.done as usize, progress.total as usize);
-                }
-                listener.tell(py, (*own + progress.done) as usize, (*own + progress.total) as usize)
-            });
-            match told {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    *exception.lock() = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        };
-        let answer = py.detach(|| role(&engine, party, reveal, &look, items, &stream));
-        let first = |place: &Mutex<Option<PyErr>>| place.lock().take();
-        match first(&failed).or_else(|| first(&exception)) {
-            Some(error) => Err(error),
-            None => answer.map_err(|error| raised(py, error)),
-        }
-    }
-}
-
-/// Runs the receiver: the positions of common items, or their number.
+/// Runs a party of the protocol over a stream: the receiver, which learns the positions of common items or
+/// their number, or the sender, which learns the number of the receiver's items. An exception of the items,
+/// of the listener or of a signal becomes the error of the call.
 #[pyfunction]
-pub(crate) fn psi_receive<'py>(
+pub(crate) fn psi_run<'py>(
+    is_receiver: bool,
     items: &Bound<'py, PyAny>,
     stream: Bound<'py, PyAny>,
     group: &str,
     reveal: &str,
-    engine: Option<&Bound<'py, Engine>>,
-    progress: Option<&Bound<'py, PyAny>>,
+    options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = items.py();
-    let outcome = Role::new(items, stream, group, reveal, engine, progress)?.run(
-        |engine, party, reveal, look, items, stream| {
-            Receiver::new(engine, party).reveal(reveal).progress(look).run(items, stream, stream)
-        },
-    )?;
-    Ok(match outcome {
-        Outcome::Items(positions) => positions.into_pyobject(py)?.into_any(),
-        Outcome::Size(size) => size.into_pyobject(py)?.into_any(),
-    })
-}
-
-/// Runs the sender: the number of the receiver's items.
-#[pyfunction]
-pub(crate) fn psi_send<'py>(
-    items: &Bound<'py, PyAny>,
-    stream: Bound<'py, PyAny>,
-    group: &str,
-    reveal: &str,
-    engine: Option<&Bound<'py, Engine>>,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<u64> {
-    Role::new(items, stream, group, reveal, engine, progress)?.run(
-        |engine, party, reveal, look, items, stream| {
-            Sender::new(engine, party).reveal(reveal).progress(look).run(items, stream, stream)
-        },
-    )
+    let (py, call) = (items.py(), Call::new(options)?);
+    let reveal = match reveal {
+        "items" => Reveal::Items,
+        "size" => Reveal::Size,
+        other => {
+            let text = format!("reveal is {other:?}; it must be \"items\" or \"size\"");
+            return Err(PyValueError::new_err(text));
+        }
+    };
+    let listener = call.listener()?.map(|listener| Mutex::new((listener, 0)));
+    let items = Items::new(items)?;
+    let failed = items.failed();
+    let stream = &Stream { object: stream.unbind(), failed: items.failed() };
+    let party = Party::new(group_of(group)?).or_raise(py)?;
+    let exception = Mutex::new(None);
+    let look = |progress: Progress| {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            let Some(listener) = &listener else { return Ok(()) };
+            let mut listener = listener.lock();
+            let (listener, own) = &mut *listener;
+            if progress.stage == Stage::Own {
+                *own = progress.done;
+                return listener.tell(py, progress.done as usize, progress.total as usize);
+            }
+            listener.tell(py, (*own + progress.done) as usize, (*own + progress.total) as usize)
+        });
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                *exception.lock() = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let (engine, look) = (&*call.engine, &look);
+    let outcome = py.detach(|| match is_receiver {
+        true => Receiver::new(engine, party).reveal(reveal).progress(look).run(items, stream, stream),
+        false => {
+            let sender = Sender::new(engine, party).reveal(reveal).progress(look);
+            sender.run(items, stream, stream).map(Outcome::Size)
+        }
+    });
+    let first = |place: &Mutex<Option<PyErr>>| place.lock().take();
+    match (first(&failed).or_else(|| first(&exception)), outcome) {
+        (Some(error), _) => Err(error),
+        (None, outcome) => Ok(match outcome.or_raise(py)? {
+            Outcome::Items(positions) => positions.into_pyobject(py)?.into_any(),
+            Outcome::Size(size) => size.into_pyobject(py)?.into_any(),
+        }),
+    }
 }
 
 /// The items of a set, taken one by one from an iterator of Python, so that a generator's set need not fit

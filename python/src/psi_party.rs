@@ -3,7 +3,8 @@
 use crate::answers::{Answers, OnFailure, Target};
 use crate::arguments::{Call, Options};
 use crate::column::Form;
-use crate::psi::{complete, group_of, of_length, raised};
+use crate::errors::OrRaise;
+use crate::psi::{complete, group_of, of_length};
 use crate::strings::{Strings, objects};
 use modmill_psi::{Elements, Error, Party};
 use pyo3::exceptions::PyTypeError;
@@ -22,7 +23,7 @@ impl PsiParty {
     #[new]
     #[pyo3(signature = (group="ffdhe3072"))]
     fn new(py: Python<'_>, group: &str) -> PyResult<Self> {
-        let party = Party::new(group_of(group)?).map_err(|error| raised(py, error))?;
+        let party = Party::new(group_of(group)?).or_raise(py)?;
         Ok(Self { party, is_picklable: false })
     }
 
@@ -43,7 +44,7 @@ impl PsiParty {
 
     #[staticmethod]
     fn _unpickle(py: Python<'_>, group: &str, octets: &[u8]) -> PyResult<Self> {
-        let party = Party::from_octets(group_of(group)?, octets).map_err(|error| raised(py, error))?;
+        let party = Party::from_octets(group_of(group)?, octets).or_raise(py)?;
         Ok(Self { party, is_picklable: true })
     }
 
@@ -59,10 +60,10 @@ impl PsiParty {
         items: &Bound<'py, PyAny>,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(py, options)?;
+        let call = Call::new(options)?;
         let strings = Strings::read("items", items)?;
         let all = complete("items", &strings)?;
-        let blinded = call.watch(all.len(), 1, |engine| self.party.blind(engine, &all))?;
+        let blinded = call.run(all.len(), usize::MAX, |engine| self.party.blind(engine, &all))?;
         self.deliver(py, &call, blinded, strings.form)
     }
 
@@ -72,10 +73,11 @@ impl PsiParty {
         elements: &Bound<'py, PyAny>,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(py, options)?;
+        let call = Call::new(options)?;
         let strings = Strings::read("elements", elements)?;
         let elements = self.elements(py, &strings)?;
-        let blinded = call.watch(elements.len(), 1, |engine| self.party.blind_again(engine, &elements))?;
+        let blinded =
+            call.run(elements.len(), usize::MAX, |engine| self.party.blind_again(engine, &elements))?;
         self.deliver(py, &call, blinded, strings.form)
     }
 
@@ -95,7 +97,7 @@ impl PsiParty {
 impl PsiParty {
     fn elements(&self, py: Python<'_>, strings: &Strings) -> PyResult<Elements> {
         let octets = of_length("elements", strings, self.party.group().octets())?.concat();
-        Elements::from_octets(self.party.group(), &octets).map_err(|error| raised(py, error))
+        Elements::from_octets(self.party.group(), &octets).or_raise(py)
     }
 
     fn deliver<'py>(
@@ -105,7 +107,7 @@ impl PsiParty {
         blinded: Result<Elements, Error>,
         given: Form,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let blinded = blinded.map_err(|error| raised(py, error))?;
+        let blinded = blinded.or_raise(py)?;
         let target = Target::New(call.form_of_strings(given)?);
         Answers::new(blinded.into_numbers()).deliver(py, &call.engine, &target, OnFailure::Raise)
     }

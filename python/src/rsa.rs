@@ -3,7 +3,7 @@
 use crate::answers::{deliver, truth_values};
 use crate::arguments::{Call, Options};
 use crate::engine::Engine;
-use crate::errors::of_call;
+use crate::errors::OrRaise;
 use crate::rsa_schemes::{encryption_scheme, signature_scheme, sizes};
 use crate::strings::{Strings, objects};
 use crate::watching::{self, Extent};
@@ -14,18 +14,6 @@ use pyo3::types::{PyBytes, PyTuple, PyType};
 
 /// A private operation is one power for each prime, and little else.
 const PRIVATE_COUNTS: usize = 2;
-
-/// The exception of an error that concerns a whole call or a key.
-fn raised(py: Python<'_>, error: &Error) -> PyErr {
-    match error {
-        Error::Engine(error) => of_call(py, error),
-        error => PyValueError::new_err(error.to_string()),
-    }
-}
-
-fn unusable(error: modmill_rsa::KeyError) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
 
 /// Generates `count` private keys.
 #[pyfunction]
@@ -40,7 +28,7 @@ pub(crate) fn rsa_generate(
     let generate =
         |engine: &modmill::Engine| PrivateKey::generate_many(engine, bits, count, sizes(allow_small));
     let keys = watching::run(py, &engine, Extent { items: count, counts: 1, is_long: true }, None, generate)?;
-    let keys = keys.map_err(|error| raised(py, &error))?;
+    let keys = keys.or_raise(py)?;
     Ok(keys.into_iter().map(|key| RsaPrivateKey { key, is_picklable: false }).collect())
 }
 
@@ -52,7 +40,7 @@ pub(crate) fn rsa_load<'py>(
     password: Option<&[u8]>,
     allow_small: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match AnyKey::read(data, password, sizes(allow_small)).map_err(unusable)? {
+    Ok(match AnyKey::read(data, password, sizes(allow_small)).or_raise(py)? {
         AnyKey::Public(key) => Bound::new(py, RsaPublicKey { key })?.into_any(),
         AnyKey::Private(key) => Bound::new(py, RsaPrivateKey { key, is_picklable: false })?.into_any(),
     })
@@ -84,12 +72,12 @@ impl RsaPublicKey {
         integer(py, &self.key.exponent_bytes())
     }
 
-    fn to_pem(&self) -> PyResult<String> {
-        self.key.to_pem().map_err(unusable)
+    fn to_pem(&self, py: Python<'_>) -> PyResult<String> {
+        self.key.to_pem().or_raise(py)
     }
 
     fn to_der<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.key.to_der().map_err(unusable)?))
+        Ok(PyBytes::new(py, &self.key.to_der().or_raise(py)?))
     }
 
     fn verify<'py>(
@@ -102,7 +90,7 @@ impl RsaPublicKey {
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let scheme = signature_scheme(padding, hash)?;
-        let call = Call::new(py, options)?;
+        let call = Call::new(options.only(&["engine", "progress"])?)?;
         let (messages, signatures) =
             (Strings::read("messages", messages)?, Strings::read("signatures", signatures)?);
         let (texts, marks) = (messages.all(), signatures.all());
@@ -115,7 +103,7 @@ impl RsaPublicKey {
         let [texts, marks] =
             [texts, marks].map(|all| all.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>());
         let verify = |engine: &modmill::Engine| Rsa::new(engine).verify(&self.key, scheme, &texts, &marks);
-        let verdicts = call.watch(texts.len(), 1, verify)?.map_err(|error| raised(py, &error))?;
+        let verdicts = call.run(texts.len(), usize::MAX, verify)?.or_raise(py)?;
         let verdicts: Vec<bool> =
             verdicts.iter().zip(is_null).map(|(verdict, is_null)| verdict.is_ok() && !is_null).collect();
         truth_values(py, &verdicts, &[], messages.form)
@@ -184,18 +172,18 @@ impl RsaPrivateKey {
     }
 
     #[pyo3(signature = (password=None))]
-    fn to_pem(&self, password: Option<&[u8]>) -> PyResult<String> {
+    fn to_pem(&self, py: Python<'_>, password: Option<&[u8]>) -> PyResult<String> {
         match password {
-            Some(password) => self.key.to_encrypted_pem(password).map_err(unusable),
-            None => Ok(self.key.to_pem().map_err(unusable)?.to_string()),
+            Some(password) => self.key.to_encrypted_pem(password).or_raise(py),
+            None => Ok(self.key.to_pem().or_raise(py)?.to_string()),
         }
     }
 
     #[pyo3(signature = (password=None))]
     fn to_der<'py>(&self, py: Python<'py>, password: Option<&[u8]>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(match password {
-            Some(password) => PyBytes::new(py, &self.key.to_encrypted_der(password).map_err(unusable)?),
-            None => PyBytes::new(py, &self.key.to_der().map_err(unusable)?),
+            Some(password) => PyBytes::new(py, &self.key.to_encrypted_der(password).or_raise(py)?),
+            None => PyBytes::new(py, &self.key.to_der().or_raise(py)?),
         })
     }
 
@@ -244,8 +232,8 @@ impl RsaPrivateKey {
     }
 
     #[classmethod]
-    fn _unpickle(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
-        let key = PrivateKey::read(data, None, Sizes::AllowSmall).map_err(unusable)?;
+    fn _unpickle(class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
+        let key = PrivateKey::read(data, None, Sizes::AllowSmall).or_raise(class.py())?;
         Ok(Self { key, is_picklable: true })
     }
 
@@ -268,13 +256,12 @@ fn answer_all<'py, T: AsRef<[u8]> + Send>(
     options: Options<'py>,
     work: impl Fn(&modmill::Engine, &[&[u8]]) -> Result<modmill_rsa::Answers<T>, Error> + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(py, options)?;
+    let call = Call::new(options.only(&["out", "errors", "engine", "progress"])?)?;
     let strings = Strings::read(name, inputs)?;
     let all = strings.all();
     let given: Vec<&[u8]> = all.iter().flatten().copied().collect();
-    let answers = call
-        .watch(given.len(), counts, |engine| work(engine, &given))?
-        .map_err(|error| raised(py, &error))?;
+    let answers =
+        call.run_counted(given.len(), (usize::MAX, counts), |engine| work(engine, &given))?.or_raise(py)?;
     let mut answers = answers.iter();
     let mut failed = Vec::new();
     let mut outputs: Vec<Option<&[u8]>> = Vec::with_capacity(all.len());

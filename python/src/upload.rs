@@ -1,7 +1,7 @@
 //! Columns that are copied to a device.
 
 use crate::column::Column;
-use crate::errors::of_call;
+use crate::errors::OrRaise;
 use crate::on_device::DeviceBatch;
 use crate::reader::Reader;
 use pyo3::exceptions::PyValueError;
@@ -16,9 +16,9 @@ pub(crate) fn upload(
 ) -> PyResult<DeviceBatch> {
     let column = Reader { engine, width, max_bits: None }.read("numbers", numbers)?;
     refuse_marks(&column)?;
-    let batch = column.into_batch().map_err(|error| of_call(py, &error))?;
+    let batch = column.into_batch().or_raise(py)?;
     let resident = py.detach(|| engine.upload(&batch));
-    Ok(DeviceBatch::new(resident.map_err(|error| of_call(py, &error))?))
+    Ok(DeviceBatch::new(resident.or_raise(py)?))
 }
 
 /// Numbers on a device have neither signs nor nulls.

@@ -116,8 +116,7 @@ impl Cipher {
         let mut answers = match self.padding {
             Padding::None => with_engine(|engine| hazmat::public(&Rsa::new(engine), key, &[input]))??,
             _ => {
-                let scheme = self.scheme()?;
-                let task = PublicTask::Encrypt { scheme: scheme.scheme(), message: input };
+                let task = PublicTask::Encrypt { scheme: self.scheme()?, message: input.to_vec().into() };
                 with_engine(|engine| Rsa::new(engine).public_tasks(key, &[task]))??
             }
         };

@@ -10,7 +10,7 @@ use crate::padding::{Padding, signature_block, signature_contents};
 use crate::params::{Given, Value, Wanted};
 use crate::x931;
 use modmill_client::{Task, with_engine};
-use modmill_rsa::{Hash, ItemError, Pss, PublicKey, PublicTask, Rsa, SaltLength, SignatureScheme, hazmat};
+use modmill_rsa::{Hash, ItemError, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, hazmat};
 use zeroize::Zeroizing;
 
 /// The lengths of a salt that OpenSSL has numbers for (`rsa.h`).
@@ -267,9 +267,9 @@ impl Signature {
             (Padding::X931, digest) => x931::block(x931::check(digest)?, input, key.size())?,
             _ => {
                 let scheme = SignatureScheme::Pss(self.pss(false)?);
-                let task = PublicTask::Verify { scheme, digest: input, signature };
-                let answer = with_engine(|engine| Rsa::new(engine).public_tasks(key, &[task]))??.pop();
-                answer.unwrap_or(Err(ItemError::Verification))?;
+                let verify =
+                    |engine: &_| Rsa::new(engine).verify_digests(key, scheme, &[input], &[signature]);
+                with_engine(verify)??.pop().unwrap_or(Err(ItemError::Verification))?;
                 return Ok(());
             }
         };

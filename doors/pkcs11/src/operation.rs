@@ -33,7 +33,7 @@ fn allow(object: &Object, mechanism: &Mechanism, usage: CK_ATTRIBUTE_TYPE, name:
 }
 
 /// The answer to a task for a public key.
-fn public_task(key: &PublicKey, task: PublicTask<'_>) -> Answer<Vec<u8>> {
+fn public_task(key: &PublicKey, task: PublicTask) -> Answer<Vec<u8>> {
     let answers = modmill_client::with_engine(|engine| Rsa::new(engine).public_tasks(key, &[task]))??;
     Ok(only(answers)??)
 }

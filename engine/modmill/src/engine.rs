@@ -56,7 +56,7 @@ use std::sync::Arc;
 /// | memory that GPUs copy from and to by themselves | [`pinned`](Engine::pinned), [`pin`](Engine::pin) |
 /// | a batch that stays on a GPU ([`Resident`](crate::Resident)) | [`upload`](Engine::upload), [`upload_moduli`](Engine::upload_moduli) |
 /// | answers that stay on a GPU | [`on_device`](Engine::on_device), and then an operation |
-/// | numbers that stay in Montgomery form, or transformed, between products | [`Residues`](crate::Residues), [`Transformed`](crate::Transformed) |
+/// | numbers that stay in Montgomery form between products | [`Residues`](crate::Residues) |
 ///
 /// [`Engine::ask`] and [`Engine::plan`] say which path a call takes, and why.
 ///

@@ -59,7 +59,6 @@ mod residues;
 mod sort;
 mod steps;
 mod stream;
-mod transformed;
 pub mod warm;
 mod watched;
 
@@ -89,7 +88,6 @@ pub use resident::DeviceMemoryUse;
 pub use residue_matrix::{Placement, ResidueMatrix};
 pub use residues::Residues;
 pub use stream::{Formula, OfEngine, Rows, Stream};
-pub use transformed::Transformed;
 
 /// Settings and devices of the CUDA backend.
 pub mod cuda {

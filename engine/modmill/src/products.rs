@@ -41,9 +41,9 @@ impl<P: Place> Engine<P> {
 }
 
 /// Full products, or squares where there is no second factor.
-struct Multiply<'a> {
-    a: Operand<'a>,
-    b: Option<Operand<'a>>,
+pub(crate) struct Multiply<'a> {
+    pub(crate) a: Operand<'a>,
+    pub(crate) b: Option<Operand<'a>>,
 }
 
 impl Operation for Multiply<'_> {

@@ -16,8 +16,8 @@ mod group;
 
 use crate::keys::Keys;
 use crate::padding::copy_number;
-use crate::rows::{Form, Vectors};
-use crate::steps::{Answers, Refusal, Steps};
+use crate::rows::{Answers, Kind, Rows};
+use crate::steps::{Refusal, Steps, whole};
 use crate::strings::Strings;
 use crate::{Error, Hash, PrivateKey, Pss, Rsa, SaltLength, SignatureScheme, random};
 use std::fmt;
@@ -130,28 +130,20 @@ impl Rsa<'_> {
         keys: impl Into<Keys<'k, PrivateKey>>,
         blinded: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        self.blind_sign_all(keys.into(), &blinded)
-    }
-
-    fn blind_sign_all(
-        &self,
-        keys: Keys<'_, PrivateKey>,
-        blinded: &dyn Strings,
-    ) -> Result<Answers<Vec<u8>>, Error> {
-        private_powers::<Vectors>(self, keys, blinded)
+        Ok(private_powers(self, keys.into(), &blinded, Kind::Public)?.vectors(self.engine))
     }
 }
 
 /// `x^d mod n` for every number x, checked with the public exponent.
-pub(crate) fn private_powers<F: Form>(
+pub(crate) fn private_powers(
     rsa: &Rsa<'_>,
     keys: Keys<'_, PrivateKey>,
     numbers: &dyn Strings,
-) -> Result<Answers<F::Answer>, Error> {
+    kind: Kind,
+) -> Result<Rows, Error> {
     let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
         Ok(copy_number(numbers.get(item), key.public_key().modulus_bytes(), block)?)
     };
-    let decode = |_: usize, _: &PrivateKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
-    let steps = Steps { encode: &encode, operation: &rsa.private(), decode: &decode, kind: F::KIND };
-    Ok(steps.run(rsa.engine, keys, numbers.len())?.0)
+    let steps = Steps { encode: &encode, operation: &rsa.private(), decode: &whole, kind };
+    steps.run(rsa.engine, keys, numbers.len())
 }

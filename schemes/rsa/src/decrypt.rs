@@ -2,8 +2,8 @@
 
 use crate::keys::Keys;
 use crate::padding;
-use crate::rows::{Form, InRows, Memory, Rows, SecretVectors};
-use crate::steps::{Answers, Refusal, Steps};
+use crate::rows::{Answers, Kind, Rows};
+use crate::steps::{Refusal, Steps, decoding};
 use crate::strings::Strings;
 use crate::{EncryptionScheme, Error, PrivateKey, Rsa};
 use zeroize::Zeroizing;
@@ -38,7 +38,7 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         ciphertexts: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-        self.decrypt_to_vectors(keys.into(), scheme, &ciphertexts)
+        Ok(self.decrypt_all(keys.into(), scheme, &ciphertexts)?.secrets(self.engine))
     }
 
     /// Decrypts as [`Rsa::decrypt`] does, with all messages in one piece of memory.
@@ -48,41 +48,22 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         ciphertexts: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        self.decrypt_to_rows(keys.into(), scheme, &ciphertexts)
+        self.decrypt_all(keys.into(), scheme, &ciphertexts)
     }
 
-    fn decrypt_to_vectors(
-        &self,
-        keys: Keys<'_, PrivateKey>,
-        scheme: EncryptionScheme<'_>,
-        ciphertexts: &dyn Strings,
-    ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-        Ok(self.decrypt_all::<SecretVectors>(keys, scheme, ciphertexts)?.0)
-    }
-
-    fn decrypt_to_rows(
+    fn decrypt_all(
         &self,
         keys: Keys<'_, PrivateKey>,
         scheme: EncryptionScheme<'_>,
         ciphertexts: &dyn Strings,
     ) -> Result<Rows, Error> {
-        Ok(Rows::new(self.decrypt_all::<InRows<true>>(keys, scheme, ciphertexts)?))
-    }
-
-    fn decrypt_all<F: Form>(
-        &self,
-        keys: Keys<'_, PrivateKey>,
-        scheme: EncryptionScheme<'_>,
-        ciphertexts: &dyn Strings,
-    ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
             Ok(padding::copy_number(ciphertexts.get(item), key.public_key().modulus_bytes(), block)?)
         };
-        let decode = |item: usize, key: &PrivateKey, block: &mut [u8], row: &mut [u8]| {
-            scheme.decode(key, ciphertexts.get(item), block).map(|message| F::answer(message, row))
-        };
-        let steps = Steps { encode: &encode, operation: &self.private(), decode: &decode, kind: F::KIND };
+        let decode = decoding(|item, key, block| scheme.decode(key, ciphertexts.get(item), block));
+        let operation = &self.private();
+        let steps = Steps { encode: &encode, operation, decode: &decode, kind: Kind::Secret };
         steps.run(self.engine, keys, ciphertexts.len())
     }
 }

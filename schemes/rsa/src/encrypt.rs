@@ -2,8 +2,8 @@
 
 use crate::keys::Keys;
 use crate::public::Public;
-use crate::rows::{Form, InRows, Memory, Rows, Vectors};
-use crate::steps::{Answers, Refusal, Steps};
+use crate::rows::{Answers, Kind, Rows};
+use crate::steps::{Refusal, Steps, whole};
 use crate::strings::Strings;
 use crate::{EncryptionScheme, Error, PublicKey, Rsa};
 
@@ -28,7 +28,7 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        self.encrypt_to_vectors(keys.into(), scheme, &messages)
+        Ok(self.encrypt_all(keys.into(), scheme, &messages)?.vectors(self.engine))
     }
 
     /// Encrypts as [`Rsa::encrypt`] does, with all ciphertexts in one piece of memory.
@@ -38,40 +38,21 @@ impl Rsa<'_> {
         scheme: EncryptionScheme<'_>,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        self.encrypt_to_rows(keys.into(), scheme, &messages)
+        self.encrypt_all(keys.into(), scheme, &messages)
     }
 
-    fn encrypt_to_vectors(
-        &self,
-        keys: Keys<'_, PublicKey>,
-        scheme: EncryptionScheme<'_>,
-        messages: &dyn Strings,
-    ) -> Result<Answers<Vec<u8>>, Error> {
-        Ok(self.encrypt_all::<Vectors>(keys, scheme, messages)?.0)
-    }
-
-    fn encrypt_to_rows(
+    fn encrypt_all(
         &self,
         keys: Keys<'_, PublicKey>,
         scheme: EncryptionScheme<'_>,
         messages: &dyn Strings,
     ) -> Result<Rows, Error> {
-        Ok(Rows::new(self.encrypt_all::<InRows<false>>(keys, scheme, messages)?))
-    }
-
-    fn encrypt_all<F: Form>(
-        &self,
-        keys: Keys<'_, PublicKey>,
-        scheme: EncryptionScheme<'_>,
-        messages: &dyn Strings,
-    ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check()?;
         let encode = |item: usize, _: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
             scheme.encode(messages.get(item), block)
         };
-        let decode = |_: usize, _: &PublicKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
         let operation = &Public { secret: true };
-        let steps = Steps { encode: &encode, operation, decode: &decode, kind: F::KIND };
+        let steps = Steps { encode: &encode, operation, decode: &whole, kind: Kind::Public };
         steps.run(self.engine, keys, messages.len())
     }
 }

@@ -20,8 +20,8 @@ use crate::blind::private_powers;
 use crate::keys::{Keys, check_length};
 use crate::padding::copy_number;
 use crate::public::Public;
-use crate::rows::{Kind, SecretVectors};
-use crate::steps::{Answers, Refusal, Steps};
+use crate::rows::{Answers, Kind, Rows};
+use crate::steps::{Refusal, Steps, whole};
 use crate::strings::Strings;
 use crate::{
     BlindScheme, Blinded, EncryptionScheme, Error, Hash, ItemError, PrivateKey, Pss, PublicKey, Rsa,
@@ -129,21 +129,16 @@ pub fn public<'k>(
     keys: impl Into<Keys<'k, PublicKey>>,
     numbers: &[impl AsRef<[u8]> + Sync],
 ) -> Result<Answers<Vec<u8>>, Error> {
-    public_powers(rsa, keys.into(), &numbers)
+    Ok(public_powers(rsa, keys.into(), &numbers)?.vectors(rsa.engine))
 }
 
-fn public_powers(
-    rsa: &Rsa<'_>,
-    keys: Keys<'_, PublicKey>,
-    numbers: &dyn Strings,
-) -> Result<Answers<Vec<u8>>, Error> {
+fn public_powers(rsa: &Rsa<'_>, keys: Keys<'_, PublicKey>, numbers: &dyn Strings) -> Result<Rows, Error> {
     let encode = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
         Ok(copy_number(numbers.get(item), key.modulus_bytes(), block)?)
     };
-    let decode = |_: usize, _: &PublicKey, block: &mut [u8], _: &mut [u8]| Ok(block.to_vec());
     let operation = &Public { secret: true };
-    let steps = Steps { encode: &encode, operation, decode: &decode, kind: Kind::Values };
-    Ok(steps.run(rsa.engine, keys, numbers.len())?.0)
+    let steps = Steps { encode: &encode, operation, decode: &whole, kind: Kind::Public };
+    steps.run(rsa.engine, keys, numbers.len())
 }
 
 /// `x^d mod n` for every number x. Every result is checked with the public exponent.
@@ -152,15 +147,7 @@ pub fn private<'k>(
     keys: impl Into<Keys<'k, PrivateKey>>,
     numbers: &[impl AsRef<[u8]> + Sync],
 ) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-    secret_powers(rsa, keys.into(), &numbers)
-}
-
-fn secret_powers(
-    rsa: &Rsa<'_>,
-    keys: Keys<'_, PrivateKey>,
-    numbers: &dyn Strings,
-) -> Result<Answers<Zeroizing<Vec<u8>>>, Error> {
-    private_powers::<SecretVectors>(rsa, keys, numbers)
+    Ok(private_powers(rsa, keys.into(), &numbers, Kind::Secret)?.secrets(rsa.engine))
 }
 
 /// Blinds as [`Rsa::blind`] does, with salts and blinding factors of the caller's, for known answers. Whoever

@@ -32,6 +32,7 @@ mod crt;
 mod decrypt;
 mod encrypt;
 mod error;
+mod groups;
 mod hash;
 #[cfg(feature = "hazmat")]
 pub mod hazmat;
@@ -61,8 +62,7 @@ pub use keys::Keys;
 pub use modmill_primes::ModulusFlaw;
 pub use padding::oaep::Oaep;
 pub use padding::pss::{Pss, SaltLength};
-pub use rows::Rows;
+pub use rows::{Answers, Rows};
 pub use rsa::Rsa;
 pub use scheme::{EncryptionScheme, SignatureScheme};
-pub use steps::Answers;
-pub use tasks::{PrivateTask, PublicTask};
+pub use tasks::{Encryption, PrivateTask, PublicTask};

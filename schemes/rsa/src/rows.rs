@@ -1,68 +1,31 @@
 //! Answers in one piece of memory.
 
 use crate::ItemError;
-use modmill::{Spare, try_vector};
+use modmill::{Engine, Spare, try_vector};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::slice::ChunksExactMut;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Memory of dropped rows, from a megabyte to half a gigabyte. It is not cleared: what it held was public,
 /// and an answer is read only as far as it was written.
 static PUBLIC: Spare<u8> = Spare::new(1 << 20, 1 << 29);
 
-/// The form of a call's answers.
+/// The least number of items that a thread takes at a time, so that it has microseconds of hashing to do.
+pub(crate) const GRAIN: usize = 32;
+
+/// The answer or the error of every item, in the order of the call.
+pub type Answers<T> = Vec<Result<T, ItemError>>;
+
+/// The readers of the answers of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Values of their own, without a row of bytes.
-    Values,
-    /// Bytes that anybody may see.
+    /// They have no bytes.
+    Verdicts,
+    /// Anybody.
     Public,
-    /// Bytes that are cleared when they are dropped.
+    /// Nobody but the caller: they are cleared when they are dropped.
     Secret,
-}
-
-/// The form in which bytes are handed back.
-pub(crate) trait Form {
-    type Answer: Send;
-    const KIND: Kind;
-
-    /// The answer of an item from its bytes, which may go to its row.
-    fn answer(octets: &[u8], row: &mut [u8]) -> Self::Answer;
-}
-
-/// A vector for each item.
-pub(crate) struct Vectors;
-
-impl Form for Vectors {
-    type Answer = Vec<u8>;
-    const KIND: Kind = Kind::Values;
-
-    fn answer(octets: &[u8], _: &mut [u8]) -> Vec<u8> {
-        octets.to_vec()
-    }
-}
-
-/// A vector for each item, which is cleared when it is dropped.
-pub(crate) struct SecretVectors;
-
-impl Form for SecretVectors {
-    type Answer = Zeroizing<Vec<u8>>;
-    const KIND: Kind = Kind::Values;
-
-    fn answer(octets: &[u8], _: &mut [u8]) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(octets.to_vec())
-    }
-}
-
-/// Rows, which are cleared when they are dropped if `SECRET`. The answer is the number of bytes.
-pub(crate) struct InRows<const SECRET: bool>;
-
-impl<const SECRET: bool> Form for InRows<SECRET> {
-    type Answer = usize;
-    const KIND: Kind = if SECRET { Kind::Secret } else { Kind::Public };
-
-    fn answer(octets: &[u8], row: &mut [u8]) -> usize {
-        row[..octets.len()].copy_from_slice(octets);
-        octets.len()
-    }
 }
 
 /// One row of bytes for each item of a call.
@@ -76,28 +39,22 @@ impl Memory {
     /// Rows for `count` answers of at most `longest` bytes each.
     pub(crate) fn new(kind: Kind, longest: usize, count: usize) -> Result<Self, modmill::Error> {
         // Items without bytes have a row too, of one byte.
-        let row = if kind == Kind::Values { 1 } else { longest.max(1) };
+        let row = if kind == Kind::Verdicts { 1 } else { longest.max(1) };
         let octets = match kind {
             Kind::Public => PUBLIC.try_take(count * row)?,
-            Kind::Values | Kind::Secret => try_vector(count * row)?,
+            Kind::Verdicts | Kind::Secret => try_vector(count * row)?,
         };
         Ok(Self { octets, row, is_secret: kind == Kind::Secret })
     }
 
-    /// The bytes of all rows, and the length of a row.
-    pub(crate) fn rows(&mut self) -> (&mut [u8], usize) {
-        (&mut self.octets, self.row)
+    /// The rows of some items.
+    pub(crate) fn rows_mut(&mut self, items: Range<usize>) -> ChunksExactMut<'_, u8> {
+        self.octets[self.row * items.start..self.row * items.end].chunks_exact_mut(self.row)
     }
 
     /// The row of an item.
-    pub(crate) fn row(&self, item: usize) -> &[u8] {
+    fn row(&self, item: usize) -> &[u8] {
         &self.octets[item * self.row..][..self.row]
-    }
-
-    /// Copies a row to the row of an item. The longer one of the two ends with bytes that nobody reads.
-    pub(crate) fn copy_row(&mut self, item: usize, from: &[u8]) {
-        let len = self.row.min(from.len());
-        self.octets[item * self.row..][..len].copy_from_slice(&from[..len]);
     }
 }
 
@@ -135,8 +92,38 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new((lengths, memory): (Vec<Result<usize, ItemError>>, Memory)) -> Self {
+    pub(crate) fn new(lengths: Vec<Result<usize, ItemError>>, memory: Memory) -> Self {
         Self { memory, lengths }
+    }
+
+    /// Copies the answers of some items. `place` gives the index here of an item there.
+    pub(crate) fn put(&mut self, place: impl Fn(usize) -> usize, some: &Self) {
+        for (position, answer) in some.iter().enumerate() {
+            let item = place(position);
+            self.lengths[item] = answer.map(<[u8]>::len).map_err(|error| *error);
+            if let Ok(octets) = answer {
+                self.memory.octets[item * self.memory.row..][..octets.len()].copy_from_slice(octets);
+            }
+        }
+    }
+
+    /// A value or the error of every item, made of its bytes. The engine's threads share many items.
+    pub(crate) fn each<T: Send>(&self, engine: &Engine, make: impl Fn(&[u8]) -> T + Sync) -> Answers<T> {
+        let answer = |item: usize| self.get(item).map(&make).map_err(|error| *error);
+        if engine.threads() == 1 || self.len() <= GRAIN {
+            return (0..self.len()).map(answer).collect();
+        }
+        engine.install(|| (0..self.len()).into_par_iter().with_min_len(GRAIN).map(answer).collect())
+    }
+
+    /// A vector for each item.
+    pub(crate) fn vectors(&self, engine: &Engine) -> Answers<Vec<u8>> {
+        self.each(engine, <[u8]>::to_vec)
+    }
+
+    /// A vector for each item, which is cleared when it is dropped.
+    pub(crate) fn secrets(&self, engine: &Engine) -> Answers<Zeroizing<Vec<u8>>> {
+        self.each(engine, |octets| Zeroizing::new(octets.to_vec()))
     }
 
     /// The number of items.

@@ -1,7 +1,7 @@
 //! The entry point: RSA on an engine, and how its private operations are protected.
 
 use crate::crt::Private;
-use modmill::Engine;
+use modmill::{Engine, Op, Plan, Request};
 
 /// RSA operations on an [`Engine`].
 ///
@@ -11,7 +11,7 @@ use modmill::Engine;
 /// they are protected:
 ///
 /// ```
-/// use modmill::Engine;
+/// use modmill::{Engine, Op, Plan, Request};
 /// use modmill_rsa::Rsa;
 ///
 /// let engine = Engine::new()?;
@@ -51,6 +51,13 @@ impl<'a> Rsa<'a> {
     #[must_use]
     pub fn blinded_direct_reads(self, blinded_direct_reads: bool) -> Self {
         Self { blinded_direct_reads, ..self }
+    }
+
+    /// The plan of `count` private operations with keys of `bits` bits by single operations of the engine. An
+    /// operation is two powers of half the length, and takes two lanes of the plan of these powers.
+    pub fn plan_private(&self, bits: usize, count: usize) -> Result<Plan, modmill::Error> {
+        let plan = self.engine.plan(&Request::new(Op::Pow, bits.div_ceil(2), 2 * count).prepared_moduli())?;
+        Ok(Plan { lanes: (plan.lanes / 2).max(1), ..plan })
     }
 
     pub(crate) fn private(&self) -> Private {

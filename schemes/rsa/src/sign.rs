@@ -1,8 +1,8 @@
 //! Signatures.
 
 use crate::keys::Keys;
-use crate::rows::{Form, InRows, Memory, Rows, Vectors};
-use crate::steps::{Answers, Refusal, Steps};
+use crate::rows::{Answers, Kind, Rows};
+use crate::steps::{Refusal, Steps, whole};
 use crate::strings::Signed;
 use crate::{Error, PrivateKey, Rsa, SignatureScheme};
 
@@ -28,7 +28,7 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        self.sign_to_vectors(keys.into(), scheme, Signed::Messages(&messages))
+        Ok(self.sign_all(keys.into(), scheme, Signed::Messages(&messages))?.vectors(self.engine))
     }
 
     /// Signs as [`Rsa::sign`] does, with all signatures in one piece of memory.
@@ -38,7 +38,7 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         messages: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        self.sign_to_rows(keys.into(), scheme, Signed::Messages(&messages))
+        self.sign_all(keys.into(), scheme, Signed::Messages(&messages))
     }
 
     /// Signs messages by their `digests`, which the caller computed with the hash of the scheme. With
@@ -65,7 +65,7 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         digests: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Answers<Vec<u8>>, Error> {
-        self.sign_to_vectors(keys.into(), scheme, Signed::Digests(&digests))
+        Ok(self.sign_all(keys.into(), scheme, Signed::Digests(&digests))?.vectors(self.engine))
     }
 
     /// Signs as [`Rsa::sign_digests`] does, with all signatures in one piece of memory.
@@ -75,40 +75,22 @@ impl Rsa<'_> {
         scheme: SignatureScheme,
         digests: &[impl AsRef<[u8]> + Sync],
     ) -> Result<Rows, Error> {
-        self.sign_to_rows(keys.into(), scheme, Signed::Digests(&digests))
+        self.sign_all(keys.into(), scheme, Signed::Digests(&digests))
     }
 
-    fn sign_to_vectors(
-        &self,
-        keys: Keys<'_, PrivateKey>,
-        scheme: SignatureScheme,
-        signed: Signed<'_>,
-    ) -> Result<Answers<Vec<u8>>, Error> {
-        Ok(self.sign_all::<Vectors>(keys, scheme, signed)?.0)
-    }
-
-    fn sign_to_rows(
+    fn sign_all(
         &self,
         keys: Keys<'_, PrivateKey>,
         scheme: SignatureScheme,
         signed: Signed<'_>,
     ) -> Result<Rows, Error> {
-        Ok(Rows::new(self.sign_all::<InRows<false>>(keys, scheme, signed)?))
-    }
-
-    fn sign_all<F: Form>(
-        &self,
-        keys: Keys<'_, PrivateKey>,
-        scheme: SignatureScheme,
-        signed: Signed<'_>,
-    ) -> Result<(Answers<F::Answer>, Memory), Error> {
         scheme.check_signing()?;
         let prefix = scheme.prefix()?;
         let encode = |item: usize, key: &PrivateKey, block: &mut [u8]| -> Result<(), Refusal> {
             scheme.encode(&prefix, &signed.digest(scheme, item)?, key.bits(), block)
         };
-        let decode = |_: usize, _: &PrivateKey, block: &mut [u8], row: &mut [u8]| Ok(F::answer(block, row));
-        let steps = Steps { encode: &encode, operation: &self.private(), decode: &decode, kind: F::KIND };
+        let operation = &self.private();
+        let steps = Steps { encode: &encode, operation, decode: &whole, kind: Kind::Public };
         steps.run(self.engine, keys, signed.len())
     }
 }

@@ -7,29 +7,36 @@ use crate::{Error, ItemError};
 use modmill::hazmat::Blocks;
 use modmill::{Batch, Engine};
 
-/// The answer or the error of every item, in the order of the call.
-pub type Answers<T> = Vec<Result<T, ItemError>>;
-
-/// The answer of an item, once it is known.
-pub(crate) type Answer<T> = Option<Result<T, ItemError>>;
-
 /// Writes the block of an item: the index of the item, its key, its block.
 pub(crate) type Encode<'a, K> = dyn Fn(usize, &K, &mut [u8]) -> Result<(), Refusal> + Sync + 'a;
 
-/// Reads the answer of an item: the index of the item, its key, its block, its row.
-pub(crate) type Decode<'a, K, T> =
-    dyn Fn(usize, &K, &mut [u8], &mut [u8]) -> Result<T, ItemError> + Sync + 'a;
+/// Finds the bytes of an answer in a block, which it may overwrite: the index of the item, its key, its
+/// block.
+pub(crate) type Decode<'a, K> =
+    dyn for<'b> Fn(usize, &K, &'b mut [u8]) -> Result<&'b [u8], ItemError> + Sync + 'a;
 
-/// The steps of a call with keys of type `K` and answers of type `T`.
-pub(crate) struct Steps<'a, K, T> {
+/// The decoding of answers that are as long as their blocks.
+pub(crate) fn whole<'b, K>(_: usize, _: &K, block: &'b mut [u8]) -> Result<&'b [u8], ItemError> {
+    Ok(block)
+}
+
+/// A function as a [`Decode`]: the compiler does not see by itself that it serves blocks of every lifetime.
+pub(crate) fn decoding<K, F>(decode: F) -> F
+where
+    F: for<'b> Fn(usize, &K, &'b mut [u8]) -> Result<&'b [u8], ItemError> + Sync,
+{
+    decode
+}
+
+/// The steps of a call with keys of type `K`.
+pub(crate) struct Steps<'a, K> {
     /// Writes the block of an item.
     pub(crate) encode: &'a Encode<'a, K>,
     /// Maps blocks to blocks.
     pub(crate) operation: &'a dyn Operation<K>,
-    /// Reads the answer of an item from its block, which it may overwrite. The bytes of the answer may go to
-    /// the row of the item, which is as long as the block or longer.
-    pub(crate) decode: &'a Decode<'a, K, T>,
-    /// The form of the answers.
+    /// Finds the answer of an item in its block.
+    pub(crate) decode: &'a Decode<'a, K>,
+    /// The readers of the answers.
     pub(crate) kind: Kind,
 }
 
@@ -37,6 +44,17 @@ pub(crate) struct Steps<'a, K, T> {
 pub(crate) enum Refusal {
     Item(ItemError),
     Call(Error),
+}
+
+impl Refusal {
+    /// The error, if it ends the call; `keep` is told that of an item.
+    pub(crate) fn of_call(self, keep: impl FnOnce(ItemError)) -> Option<Error> {
+        match self {
+            Self::Call(error) => return Some(error),
+            Self::Item(error) => keep(error),
+        }
+        None
+    }
 }
 
 impl From<ItemError> for Refusal {
@@ -74,31 +92,3 @@ pub(crate) trait Operation<K>: Sync {
         blocks: &mut (dyn Blocks + Send),
     ) -> Result<bool, Error>;
 }
-
-/// Items of a call that are computed together.
-pub(crate) enum Items {
-    /// Every item of a call with this many items.
-    All(usize),
-    /// The items with these indices, in rising order.
-    Some(Vec<usize>),
-}
-
-impl Items {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::All(count) => *count,
-            Self::Some(items) => items.len(),
-        }
-    }
-
-    /// The index in the call of the item at `position`.
-    pub(crate) fn get(&self, position: usize) -> usize {
-        match self {
-            Self::All(_) => position,
-            Self::Some(items) => items[position],
-        }
-    }
-}
-
-/// The least number of items that a thread takes at a time, so that it has microseconds of hashing to do.
-pub(crate) const GRAIN: usize = 32;

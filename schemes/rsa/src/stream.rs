@@ -1,89 +1,97 @@
 //! The blocks of a group on their way to a device and back. All threads encode the items of one chunk, and
-//! decode those of another, while the device computes the chunks between.
+//! decode those of another, while the device computes the chunks between. Where no device computes, the
+//! operation on numbers takes all blocks as one chunk.
 
-use crate::Error;
+use crate::groups::Items;
 use crate::keys::{Key, Keys};
-use crate::rows::Memory;
-use crate::steps::{Answer, GRAIN, Items, Refusal, Steps};
-use modmill::Engine;
+use crate::rows::{GRAIN, Memory, Rows};
+use crate::steps::{Outcome, Steps};
+use crate::{Error, ItemError, number};
 use modmill::hazmat::Blocks;
+use modmill::{Batch, Engine, try_vector};
 use rayon::prelude::*;
 use std::ops::Range;
+use zeroize::Zeroizing;
 
-/// The answers of a group with their rows, and the items that are still to be computed.
-type Found<T> = (Vec<Answer<T>>, Memory, Vec<usize>);
-
-/// The block of an item, and its row of the answers.
-type BlockAndRow<'a> = (&'a mut [u8], &'a mut [u8]);
+/// The length of an item's answer or its error, once it is known.
+type Answer = Option<Result<usize, ItemError>>;
 
 /// The items of a group, and the answers that are known so far.
-pub(crate) struct Stream<'a, K, T> {
-    steps: &'a Steps<'a, K, T>,
+pub(crate) struct Stream<'a, K> {
+    steps: &'a Steps<'a, K>,
     engine: &'a Engine,
     keys: Keys<'a, K>,
     items: &'a Items,
-    /// Length of the modulus in bytes.
-    size: usize,
-    /// Length of a block in bytes: `size` rounded up to whole limbs.
-    stride: usize,
-    answers: Vec<Answer<T>>,
-    /// Memory of the answers, once a device asked for blocks.
-    rows: Option<Memory>,
-    /// Positions of items whose results failed their check on the device.
-    wrong: Vec<usize>,
+    /// Length of the modulus in bits.
+    bits: usize,
+    answers: Vec<Answer>,
+    rows: Memory,
     /// The first error that ends the call.
     failed: Option<Error>,
 }
 
-impl<'a, K, T> Stream<'a, K, T> {
+impl<'a, K: Key> Stream<'a, K> {
     pub(crate) fn new(
-        steps: &'a Steps<'a, K, T>,
+        steps: &'a Steps<'a, K>,
         engine: &'a Engine,
         keys: Keys<'a, K>,
         bits: usize,
         items: &'a Items,
-    ) -> Self {
-        let (size, stride) = (bits.div_ceil(8), 8 * bits.div_ceil(64));
-        let (answers, wrong) = (Vec::new(), Vec::new());
-        Self { steps, engine, keys, items, size, stride, answers, rows: None, wrong, failed: None }
+    ) -> Result<Self, modmill::Error> {
+        let (mut answers, bytes) = (Vec::new(), items.len().saturating_mul(size_of::<Answer>()));
+        answers.try_reserve_exact(items.len()).map_err(|_| modmill::Error::no_memory(bytes))?;
+        let rows = Memory::new(steps.kind, bits.div_ceil(8), items.len())?;
+        Ok(Self { steps, engine, keys, items, bits, answers, rows, failed: None })
     }
 
-    /// Memory for the answers and their rows.
-    fn memory(&self) -> Result<(Vec<Answer<T>>, Memory), modmill::Error> {
-        let mut answers: Vec<Answer<T>> = Vec::new();
-        let bytes = self.items.len().saturating_mul(size_of::<Answer<T>>());
-        answers.try_reserve_exact(self.items.len()).map_err(|_| modmill::Error::no_memory(bytes))?;
-        Ok((answers, Memory::new(self.steps.kind, self.size, self.items.len())?))
+    /// Length of a block in bytes: that of the modulus, rounded up to whole limbs.
+    fn stride(&self) -> usize {
+        8 * self.bits.div_ceil(64)
     }
 
-    /// The answers with their rows, and the items that are computed step by step: those whose answers failed
-    /// their check, or all items unless a device computed them (`is_done`).
-    pub(crate) fn finish(mut self, is_done: bool) -> Result<Found<T>, Error> {
-        if let Some(error) = self.failed {
-            return Err(error);
+    /// The positions of items without an answer.
+    pub(crate) fn open(&self) -> Vec<usize> {
+        (0..self.answers.len()).filter(|&position| self.answers[position].is_none()).collect()
+    }
+
+    /// The answers with their rows. An item that has none has failed its check.
+    pub(crate) fn finish(self) -> Result<Rows, Error> {
+        let lengths = self.answers.into_iter().map(|answer| answer.unwrap_or(Err(ItemError::Fault)));
+        self.failed.map_or_else(|| Ok(Rows::new(lengths.collect(), self.rows)), Err)
+    }
+
+    /// Computes all items by single operations of the engine. Answers that were taken from a device do not
+    /// count: it failed later.
+    pub(crate) fn by_numbers(&mut self) -> Result<(), Error> {
+        let (count, stride) = (self.items.len(), self.stride());
+        self.answers.clear();
+        let mut blocks = Zeroizing::new(try_vector(count * stride)?);
+        self.fill(0..count, &mut blocks);
+        // The items that were not refused.
+        let open = self.open();
+        if self.failed.is_some() || open.is_empty() {
+            return Ok(());
         }
-        if let (true, Some(rows)) = (is_done, self.rows.take()) {
-            // Devices finish their shares in any order.
-            self.wrong.sort_unstable();
-            let again = self.wrong.into_iter().map(|position| self.items.get(position)).collect();
-            return Ok((self.answers, rows, again));
+        let mut inputs = Batch::try_zeros(self.bits, open.len())?;
+        for (index, position) in open.iter().enumerate() {
+            number::copy_be_bytes(&blocks[position * stride..][..stride], inputs.get_mut(index));
         }
-        // Answers taken from a device that failed later do not count.
-        let (mut answers, rows) = self.memory()?;
-        answers.resize_with(self.items.len(), || None);
-        Ok((answers, rows, (0..self.items.len()).map(|position| self.items.get(position)).collect()))
+        let keys: Vec<&K> = open.iter().map(|&position| self.keys.get(self.items.get(position))).collect();
+        let Outcome { outputs, faults } = self.steps.operation.on_numbers(self.engine, &keys, &inputs)?;
+        for (position, output) in open.iter().zip(outputs.iter()) {
+            number::write_be_bytes(output, &mut blocks[position * stride..][..stride]);
+        }
+        let mut wrong = vec![0; count];
+        faults.into_iter().for_each(|index| wrong[open[index]] = 1);
+        self.take(0..count, &mut blocks, &wrong);
+        Ok(())
     }
 }
 
-impl<K: Key, T: Send> Blocks for Stream<'_, K, T> {
+impl<K: Key> Blocks for Stream<'_, K> {
     fn fill(&mut self, range: Range<usize>, blocks: &mut [u8]) {
-        let Self { steps, keys, items, size, stride, .. } = *self;
-        if self.rows.is_none() {
-            match self.memory() {
-                Ok((answers, rows)) => (self.answers, self.rows) = (answers, Some(rows)),
-                Err(error) => self.failed = Some(error.into()),
-            }
-        }
+        let (stride, front) = (self.stride(), self.stride() - self.bits.div_ceil(8));
+        let Self { steps, keys, items, .. } = *self;
         if self.failed.is_some() {
             blocks.fill(0);
             return;
@@ -93,48 +101,55 @@ impl<K: Key, T: Send> Blocks for Stream<'_, K, T> {
         if self.answers.len() < range.end {
             self.answers.resize_with(range.end, || None);
         }
-        let answers = &mut self.answers[range.clone()];
-        let fill = |(offset, (block, answer)): (usize, (&mut [u8], &mut Answer<T>))| {
+        let fill = |offset: usize, block: &mut [u8], answer: &mut Answer| {
             let item = items.get(range.start + offset);
-            let (front, block) = block.split_at_mut(stride - size);
-            front.fill(0);
-            let refusal = (steps.encode)(item, keys.get(item), block).err()?;
+            block[..front].fill(0);
+            let refusal = (steps.encode)(item, keys.get(item), &mut block[front..]).err()?;
+            // A refused item is sent as zero, so that its result is zero and passes the check.
             block.fill(0);
-            match refusal {
-                Refusal::Call(error) => Some(error),
-                Refusal::Item(error) => {
-                    *answer = Some(Err(error));
-                    None
-                }
-            }
+            refusal.of_call(|error| *answer = Some(Err(error)))
         };
-        let failed: Vec<Error> = self.engine.install(|| {
-            let pairs = blocks.par_chunks_exact_mut(stride).zip(answers.par_iter_mut());
-            pairs.enumerate().with_min_len(GRAIN).filter_map(fill).collect()
-        });
-        self.failed = self.failed.take().or(failed.into_iter().next());
+        self.failed = each_block(self.engine, (blocks, stride), &mut self.answers[range.clone()], fill);
     }
 
     fn take(&mut self, range: Range<usize>, blocks: &mut [u8], wrong: &[u32]) {
-        let Self { steps, keys, items, size, stride, .. } = *self;
-        let (Some(rows), None) = (&mut self.rows, &self.failed) else { return };
-        let answers = &mut self.answers[range.clone()];
-        let (rows, row) = rows.rows();
-        let rows = &mut rows[row * range.start..row * range.end];
-        let take = |(offset, ((block, row), answer)): (usize, (BlockAndRow<'_>, &mut Answer<T>))| {
+        let (stride, front) = (self.stride(), self.stride() - self.bits.div_ceil(8));
+        let Self { steps, keys, items, engine, .. } = *self;
+        if self.failed.is_some() {
+            return;
+        }
+        let take = |offset: usize, block: &mut [u8], (answer, row): &mut (&mut Answer, &mut [u8])| {
             if answer.is_some() || wrong[offset] != 0 {
-                return;
+                return None;
             }
             let item = items.get(range.start + offset);
-            *answer = Some((steps.decode)(item, keys.get(item), &mut block[stride - size..], row));
+            let octets = (steps.decode)(item, keys.get(item), &mut block[front..]);
+            **answer = Some(octets.map(|octets| {
+                row[..octets.len()].copy_from_slice(octets);
+                octets.len()
+            }));
+            None
         };
-        self.engine.install(|| {
-            let blocks = blocks.par_chunks_exact_mut(stride).zip(rows.par_chunks_exact_mut(row));
-            blocks.zip(answers.par_iter_mut()).enumerate().with_min_len(GRAIN).for_each(take);
-        });
-        // A refused item was sent as zero, so that its result is zero and passes the check.
-        let positions =
-            range.zip(wrong).filter(|&(position, &wrong)| wrong != 0 && self.answers[position].is_none());
-        self.wrong.extend(positions.map(|(position, _)| position).collect::<Vec<_>>());
+        let answers = self.answers[range.clone()].iter_mut();
+        let mut places: Vec<_> = answers.zip(self.rows.rows_mut(range.clone())).collect();
+        self.failed = each_block(engine, (blocks, stride), &mut places, take);
     }
+}
+
+/// Applies `work` to the index, the block of `size` bytes and the place of every item, on the engine's
+/// threads if there are many items. Returns the first error.
+pub(crate) fn each_block<P: Send>(
+    engine: &Engine,
+    (blocks, size): (&mut [u8], usize),
+    places: &mut [P],
+    work: impl Fn(usize, &mut [u8], &mut P) -> Option<Error> + Sync,
+) -> Option<Error> {
+    if engine.threads() == 1 || places.len() <= GRAIN {
+        let mut items = blocks.chunks_exact_mut(size).zip(places).enumerate();
+        return items.find_map(|(index, (block, place))| work(index, block, place));
+    }
+    engine.install(|| {
+        let items = blocks.par_chunks_exact_mut(size).zip(places).enumerate().with_min_len(GRAIN);
+        items.find_map_first(|(index, (block, place))| work(index, block, place))
+    })
 }

@@ -3,8 +3,8 @@
 use crate::keys::{Keys, check_length};
 use crate::padding;
 use crate::public::Public;
-use crate::rows::Kind;
-use crate::steps::{Answers, Refusal, Steps};
+use crate::rows::{Answers, Kind};
+use crate::steps::{Refusal, Steps, decoding};
 use crate::strings::{Signed, Strings};
 use crate::{Error, PublicKey, Rsa, SignatureScheme};
 
@@ -71,11 +71,12 @@ impl Rsa<'_> {
         let encode = |item: usize, key: &PublicKey, block: &mut [u8]| -> Result<(), Refusal> {
             Ok(padding::copy_signature(signatures.get(item), key.modulus_bytes(), block)?)
         };
-        let decode = |item: usize, key: &PublicKey, block: &mut [u8], _: &mut [u8]| {
-            scheme.verify(&prefix, &signed.digest(scheme, item)?, key.bits(), block)
-        };
+        let decode = decoding(|item, key: &PublicKey, block| {
+            scheme.verify(&prefix, &signed.digest(scheme, item)?, key.bits(), block)?;
+            Ok(&[])
+        });
         let operation = &Public { secret: false };
-        let steps = Steps { encode: &encode, operation, decode: &decode, kind: Kind::Values };
-        Ok(steps.run(self.engine, keys, signatures.len())?.0)
+        let steps = Steps { encode: &encode, operation, decode: &decode, kind: Kind::Verdicts };
+        Ok(steps.run(self.engine, keys, signatures.len())?.each(self.engine, |_| ()))
     }
 }

@@ -26,8 +26,6 @@ pub(crate) type Reply = Box<dyn FnOnce(Result<Response, Error>) + Send>;
 pub(crate) struct Connection {
     path: PathBuf,
     token: Zeroizing<String>,
-    /// The process that it belongs to, counted in forks.
-    pub(crate) generation: usize,
     state: Mutex<State>,
 }
 
@@ -43,9 +41,9 @@ struct State {
 }
 
 impl Connection {
-    pub(crate) fn new(path: &Path, token: &str, generation: usize) -> Arc<Self> {
+    pub(crate) fn new(path: &Path, token: &str) -> Arc<Self> {
         let token = Zeroizing::new(token.to_owned());
-        Arc::new(Self { path: path.to_owned(), token, generation, state: Mutex::default() })
+        Arc::new(Self { path: path.to_owned(), token, state: Mutex::default() })
     }
 
     /// Sends a request. `reply` is called once, with the answer or with the reason why there is none.

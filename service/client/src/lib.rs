@@ -37,7 +37,6 @@ mod key;
 mod local;
 mod queue;
 mod service;
-mod task;
 pub mod wire;
 
 pub use alone::PrivatePower;
@@ -46,4 +45,9 @@ pub use error::Error;
 pub use key::Key;
 pub use queue::{Statistics, rest, resume, statistics, with_engine};
 pub use service::Service;
-pub use task::{Answer, Encryption, Task};
+
+pub use modmill_rsa::{Encryption, PrivateTask as Task};
+
+/// The bytes that an operation gives: a signature, a message or a number. They are cleared when they are
+/// dropped.
+pub type Answer = Result<zeroize::Zeroizing<Vec<u8>>, Error>;

@@ -1,11 +1,12 @@
 //! Keys that the signing service holds, over its Unix socket.
 
 use crate::connection::Connection;
+use crate::fork::OfProcess;
 use crate::wire::{Request, Response};
 use crate::{Answer, Error, Task, queue};
 use modmill_rsa::{PublicKey, Sizes};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, mpsc};
 use zeroize::Zeroizing;
 
@@ -16,20 +17,23 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone)]
 pub struct Service(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     path: PathBuf,
     token: Zeroizing<String>,
-    /// The connection of this process. Those of parents are given up, because their locks may be held for
-    /// ever.
-    connection: AtomicPtr<Connection>,
+    connection: OfProcess<Arc<Connection>>,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path.display().to_string())
+    }
 }
 
 impl Service {
     /// The service whose socket is the file `path`. `token` is that of a credential with the right `bulk`.
     #[must_use]
     pub fn new(path: &Path, token: &str) -> Self {
-        let (token, connection) = (Zeroizing::new(token.to_owned()), AtomicPtr::default());
+        let (token, connection) = (Zeroizing::new(token.to_owned()), OfProcess::new());
         Self(Arc::new(Inner { path: path.to_owned(), token, connection }))
     }
 
@@ -41,30 +45,9 @@ impl Service {
     }
 
     /// The connection of this process.
-    #[allow(unsafe_code)]
-    fn connection(&self) -> Arc<Connection> {
-        let generation = queue::generation();
-        loop {
-            let known = self.0.connection.load(Ordering::Acquire);
-            if !known.is_null() {
-                // SAFETY: the pointer comes of Arc::into_raw below, and that count is never given up.
-                let connection = unsafe {
-                    Arc::increment_strong_count(known);
-                    Arc::from_raw(known.cast_const())
-                };
-                if connection.generation == generation {
-                    return connection;
-                }
-            }
-            let made = Connection::new(&self.0.path, &self.0.token, generation);
-            let shared = Arc::into_raw(made).cast_mut();
-            let exchange =
-                |order| self.0.connection.compare_exchange(known, shared, order, Ordering::Acquire);
-            if exchange(Ordering::AcqRel).is_err() {
-                // SAFETY: nobody else has seen this pointer.
-                drop(unsafe { Arc::from_raw(shared) });
-            }
-        }
+    fn connection(&self) -> &'static Arc<Connection> {
+        let Inner { path, token, connection } = &*self.0;
+        connection.get_or_make(queue::generation(), || Connection::new(path, token))
     }
 }
 

@@ -3,9 +3,9 @@
 //! `cargo run --release -p modmill-server --example batcher -- [SECONDS [BITS]]`
 
 use modmill::{Backend, Engine};
-use modmill_rsa::{Hash, PrivateKey, Rsa, SignatureScheme, Sizes};
+use modmill_rsa::{Hash, PrivateKey, PrivateTask, Rsa, SignatureScheme, Sizes};
 use modmill_server::audit::{Audit, AuditSettings};
-use modmill_server::batch::{BatchSettings, Batcher, Origin, PrivateTask};
+use modmill_server::batch::{BatchSettings, Batcher, Origin};
 use modmill_server::clock::Clock;
 use modmill_server::credentials::Principal;
 use std::sync::Arc;

@@ -28,13 +28,13 @@ mod worker;
 
 pub use rows::Rows;
 pub use settings::BatchSettings;
-pub use task::{Encryption, Origin, PrivateTask, PublicTask, Refused};
+pub use task::{Origin, Refused};
 
 use crate::audit::Audit;
 use crate::metrics::{Metrics, Operation, Outcome};
 use call::{Call, Part, Work};
 use modmill::{Backend, Engine};
-use modmill_rsa::{ItemError, PrivateKey, PublicKey, SignatureScheme};
+use modmill_rsa::{ItemError, PrivateKey, PrivateTask, PublicKey, PublicTask, SignatureScheme};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -22,7 +22,7 @@ mod wire;
 
 pub use issuer::{IssuerError, IssuerKey};
 
-use crate::batch::{PrivateTask, Refused};
+use crate::batch::Refused;
 use crate::body::{Holder, Unread};
 use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
@@ -39,6 +39,7 @@ use axum::routing::{get, post};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
 use futures_util::future::try_join_all;
+use modmill_rsa::PrivateTask;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -239,7 +240,7 @@ impl Issuer {
         for (place, request) in requests.iter().enumerate() {
             let (places, tasks) = groups.entry(request.truncated_key_id).or_default();
             places.push(place);
-            tasks.push(PrivateTask::BlindSign { blinded: request.blinded.to_vec() });
+            tasks.push(PrivateTask::Raw { number: request.blinded.to_vec().into() });
         }
         let calls = groups.into_iter().filter_map(|(truncated, (places, tasks))| {
             let key = self.key(truncated)?;

@@ -6,7 +6,7 @@
 //! credential also needs the permission to sign with it. The permission is looked up for every signature, so
 //! that one that is taken back ends at once.
 
-use crate::batch::{PrivateTask, Refused};
+use crate::batch::Refused;
 use crate::bulk::{Keyring, KeyringError, SigningKey};
 use crate::credentials::{Principal, Right};
 use crate::door;
@@ -14,7 +14,7 @@ use crate::http::Trouble;
 use crate::service::Service;
 use crate::uuid;
 use modmill_client::wire::{LONGEST, Reason, Request, Response};
-use modmill_rsa::{Hash, SignatureScheme};
+use modmill_rsa::{Hash, PrivateTask, SignatureScheme};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

@@ -27,7 +27,10 @@ pub(super) fn encryption(mechanism: &Mechanism) -> Answer<Option<Encryption>> {
 pub(super) fn encrypt(object: &Object, scheme: Option<&Encryption>, data: &[u8]) -> Answer<Vec<u8>> {
     let key = object.encryption_key()?;
     match scheme {
-        Some(scheme) => public_task(key, PublicTask::Encrypt { scheme: scheme.scheme(), message: data }),
+        Some(scheme) => {
+            let (scheme, message) = (scheme.clone(), data.to_vec().into());
+            public_task(key, PublicTask::Encrypt { scheme, message })
+        }
         None => {
             let number = widened(data, key.size()).filter(|number| number[..] < *key.modulus_bytes());
             let reason = "the data is not a number below the modulus";

@@ -89,7 +89,7 @@ impl Verifying {
         check_length(key, signature)?;
         match self.message.encode(key.size(), false)? {
             Encoded::Digest(scheme, digest) => {
-                let digest = digest.as_ref();
+                let signature = signature.to_vec();
                 public_task(key, PublicTask::Verify { scheme, digest, signature }).map(drop)
             }
             Encoded::Block(block) => {

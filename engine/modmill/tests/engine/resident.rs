@@ -4,7 +4,6 @@
 use crate::places::{engines, numbers};
 use modmill::{
     Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Public, Request, Resident, Residues,
-    Transformed,
 };
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
@@ -504,7 +503,7 @@ fn residues_stay_in_their_form() {
 
 /// Factors that are transformed once, one for all items and one for each, of every place.
 #[test]
-fn transformed_factors_multiply_like_plain_ones() {
+fn prepared_factors_multiply_like_plain_ones() {
     for engine in engines() {
         let device = engine.on_device();
         let rng = &mut Rng::new(21);
@@ -515,22 +514,24 @@ fn transformed_factors_multiply_like_plain_ones() {
             for place in 0..9 {
                 let first = Placed::new(&engine, &factors, place % 3);
                 let second = Placed::new(&engine, &others, place / 3);
-                let by_item = Transformed::new(&device, first.operand(), other_bits).unwrap();
-                let shared = Transformed::new(&device, first.shared(1), other_bits + 1).unwrap();
+                let by_item = device.prepare(first.operand(), other_bits).unwrap();
+                let shared = device.prepare(first.shared(1), other_bits + 1).unwrap();
                 assert_eq!(
                     (by_item.len(), by_item.bits(), shared.len(), shared.longest()),
                     (3, bits, 1, other_bits + 1)
                 );
-                let found = by_item.mul(&device, second.operand()).unwrap().download().unwrap();
+                let found = device.mul_prepared(second.operand(), &by_item).unwrap().download().unwrap();
                 assert!(found == each, "one for each, {bits} bits, places {place}");
-                let found = shared.mul(&device, second.operand()).unwrap().download().unwrap();
+                let found = engine.mul_prepared(second.operand(), &by_item).unwrap();
+                assert!(found == each, "to the host, {bits} bits, places {place}");
+                let found = device.mul_prepared(second.operand(), &shared).unwrap().download().unwrap();
                 assert!(found == all, "one for all, {bits} bits, places {place}");
             }
-            let transformed = Transformed::new(&device, &factors, other_bits).unwrap();
-            let error = transformed.mul(&device, others.slice(0..2)).unwrap_err();
+            let prepared = device.prepare(&factors, other_bits).unwrap();
+            let error = device.mul_prepared(others.slice(0..2), &prepared).unwrap_err();
             assert_eq!(error, Error::LengthMismatch { what: "a", expected: 3, found: 2 });
             let wider = numbers(other_bits + 1, 3, rng);
-            assert!(matches!(transformed.mul(&device, &wider), Err(Error::TooLong { what: "a", .. })));
+            assert!(matches!(device.mul_prepared(&wider, &prepared), Err(Error::TooLong { what: "a", .. })));
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Items of a call of the client whose moduli have the same length, as numbers.
 
-use crate::batch::{by_length, map_blocks};
+use crate::groups::by_length;
 use crate::keys::Keys;
 use crate::number;
-use crate::rows::{Kind, Memory};
-use crate::steps::{Encode, Refusal};
+use crate::steps::Encode;
+use crate::stream::each_block;
 use crate::{Error, ItemError, PublicKey};
 use modmill::{Batch, Engine, Modulus, try_vector};
 use zeroize::Zeroizing;
@@ -43,19 +43,19 @@ impl<'a> Group<'a> {
     pub(super) fn numbers(&mut self, write: &Encode<'_, PublicKey>) -> Result<Batch, Error> {
         let size = self.bits.div_ceil(8);
         let mut octets = Zeroizing::new(try_vector(self.items.len() * size)?);
-        let mut none = Memory::new(Kind::Values, size, self.items.len())?;
-        // The key of an item is found by its position in the group.
-        let positions: Vec<usize> = (0..self.items.len()).collect();
-        let written =
-            map_blocks(self.engine, &positions, (&mut octets, size), &mut none, |position, block, _| {
-                write(self.items[position], self.keys[position], block)
-            });
+        let mut refused: Vec<Option<ItemError>> = vec![None; self.items.len()];
+        let write = |position: usize, block: &mut [u8], refused: &mut Option<ItemError>| {
+            let refusal = write(self.items[position], self.keys[position], block).err()?;
+            refusal.of_call(|error| *refused = Some(error))
+        };
+        if let Some(error) = each_block(self.engine, (&mut octets, size), &mut refused, write) {
+            return Err(error);
+        }
         let mut numbers = Batch::try_zeros(self.bits, self.items.len())?;
-        for (position, (result, block)) in written.into_iter().zip(octets.chunks_exact(size)).enumerate() {
-            match result {
-                Ok(()) => number::copy_be_bytes(block, numbers.get_mut(position)),
-                Err(Refusal::Call(error)) => return Err(error),
-                Err(Refusal::Item(error)) => {
+        for (position, (refused, block)) in refused.into_iter().zip(octets.chunks_exact(size)).enumerate() {
+            match refused {
+                None => number::copy_be_bytes(block, numbers.get_mut(position)),
+                Some(error) => {
                     self.fail(position, error);
                     numbers.get_mut(position)[0] = 1;
                 }

@@ -102,8 +102,8 @@ fn round_trip(client: &Rsa<'_>, signer: &Rsa<'_>, keys: &[&PrivateKey], scheme: 
     let blinded = right(client.blind(&publics[..], scheme, &prepared).unwrap());
     let (messages, inverses) = parts(&blinded);
     let signed = right(signer.blind_sign(keys, &messages).unwrap());
-    let tasks: Vec<PrivateTask<'_>> =
-        messages.iter().map(|blinded| PrivateTask::BlindSign { blinded }).collect();
+    let tasks: Vec<PrivateTask> =
+        messages.iter().map(|blinded| PrivateTask::Raw { number: blinded.to_vec().into() }).collect();
     let by_tasks = right(signer.private_tasks(keys, &tasks).unwrap());
     assert!(by_tasks.iter().map(|signed| &signed[..]).eq(signed.iter().map(|signed| &signed[..])));
     let signatures = right(client.finalize(&publics[..], scheme, &prepared, &signed, &inverses).unwrap());

@@ -1,9 +1,9 @@
 //! Computing a batch.
 
 use super::request::{Request, all_failed};
-use crate::{Answer, Error};
+use crate::{Answer, Error, Task};
 use modmill::Engine;
-use modmill_rsa::{ItemError, PrivateKey, PrivateTask, Rsa};
+use modmill_rsa::{ItemError, PrivateKey, Rsa};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The answers of requests whose keys have one length, in order.
@@ -21,7 +21,7 @@ pub(super) fn compute(engine: &Engine, requests: &[Request]) -> Vec<Answer> {
 /// The answers of requests as one batch of the engine.
 fn together(engine: &Engine, requests: &[Request]) -> Vec<Answer> {
     let work = || {
-        let tasks: Vec<PrivateTask<'_>> = requests.iter().map(|request| request.task.borrowed()).collect();
+        let tasks: Vec<&Task> = requests.iter().map(|request| &request.task).collect();
         let each: Vec<&PrivateKey> = requests.iter().map(|request| &request.key.private).collect();
         Rsa::new(engine).private_tasks(&each[..], &tasks)
     };

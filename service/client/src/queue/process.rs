@@ -1,54 +1,32 @@
 //! The one queue of a process, and what happens to it around a fork.
 
 use super::Queue;
-use crate::{Error, fork};
+use crate::Error;
+use crate::fork::{self, OfProcess};
 use modmill::Engine;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a fork waits for batches under way. A callback that forks would otherwise wait for itself.
 const FORK_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The queue of this process. A child of `fork` gives up its parent's queue, whose locks may be held by
-/// threads that the child does not have, and makes its own.
-static CURRENT: AtomicPtr<Queue> = AtomicPtr::new(std::ptr::null_mut());
+/// The queue of this process.
+static CURRENT: OfProcess<Queue> = OfProcess::new();
 
 /// The queue of this process.
-#[allow(unsafe_code)]
 pub(crate) fn current() -> &'static Queue {
-    let known = CURRENT.load(Ordering::Acquire);
-    // SAFETY: a pointer in CURRENT comes of Box::leak below and is never freed.
-    if let Some(queue) = unsafe { known.as_ref() } {
-        return queue;
-    }
-    watch_forks();
-    let queue: &'static mut Queue = Box::leak(Box::default());
-    let made: *mut Queue = queue;
-    // If two threads come at once, one queue stays unused. It has started nothing, and is small.
-    match CURRENT.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: as above.
-        Ok(_) => unsafe { &*made },
-        // SAFETY: as above, and the pointer is not null, because the exchange found another than null.
-        Err(other) => unsafe { &*other },
-    }
+    CURRENT.get_or_make(generation(), Queue::default)
 }
 
-/// A number that differs between this process and its children.
+/// A number that differs between this process and its children. Forks are noticed from now on.
 pub(crate) fn generation() -> usize {
-    watch_forks();
+    fork::register(before_fork, after_fork_in_parent, after_fork_in_child);
     fork::generation()
 }
 
-/// Has forks noticed from now on.
-fn watch_forks() {
-    fork::register(before_fork, after_fork_in_parent, after_fork_in_child);
-}
-
 /// The queue that exists already.
-#[allow(unsafe_code)]
 fn existing() -> Option<&'static Queue> {
-    // SAFETY: a pointer in CURRENT comes of Box::leak and is never freed.
-    unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
+    CURRENT.get(fork::generation())
 }
 
 extern "C" fn before_fork() {
@@ -65,7 +43,6 @@ extern "C" fn after_fork_in_parent() {
 
 extern "C" fn after_fork_in_child() {
     fork::count();
-    CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }
 
 /// The counts of what the queue of this process has computed.

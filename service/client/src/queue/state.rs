@@ -2,7 +2,8 @@
 
 use super::load::{Load, Prospect, share};
 use super::request::{Reply, Request};
-use modmill::{Engine, Op, Request as PlanRequest};
+use modmill::Engine;
+use modmill_rsa::Rsa;
 use std::collections::{BTreeMap, VecDeque};
 use std::thread::{self, Thread};
 
@@ -92,11 +93,9 @@ impl State {
         (batch, group)
     }
 
-    /// Operations that take as long as one. A private operation is two powers of half the length.
+    /// Operations that take as long as one.
     fn group(&mut self, engine: &Engine, bits: usize) -> usize {
-        *self.groups.entry(bits).or_insert_with(|| {
-            let request = PlanRequest::new(Op::Pow, bits.div_ceil(2), 2048).prepared_moduli();
-            engine.plan(&request).map_or(1, |plan| (plan.lanes / 2).max(1))
-        })
+        let lanes = || Rsa::new(engine).plan_private(bits, 1024).map_or(1, |plan| plan.lanes);
+        *self.groups.entry(bits).or_insert_with(lanes)
     }
 }

@@ -1,8 +1,8 @@
 //! Private operations as the audit log notes them.
 
 use super::call::{Part, Piece, Work};
-use super::task::PrivateTask;
 use crate::audit::{Entry, Subject};
+use modmill_rsa::PrivateTask;
 use sha2::{Digest, Sha256};
 
 /// One entry for each operation of a piece, or one for a piece of many digests. Public operations have none.
@@ -14,10 +14,10 @@ pub(super) fn entries<'a>(piece: &'a Piece, part: &'a Part) -> Vec<Entry<'a>> {
             let entry = |(item, task): (usize, &'a PrivateTask)| {
                 let subject = match task {
                     PrivateTask::Sign { digest, .. } => Subject::Digest(digest.as_ref()),
-                    PrivateTask::Decrypt { ciphertext: octets, .. }
-                    | PrivateTask::BlindSign { blinded: octets } => {
-                        Subject::Hashed(Sha256::digest(octets).into())
+                    PrivateTask::Decrypt { ciphertext, .. } => {
+                        Subject::Hashed(Sha256::digest(ciphertext).into())
                     }
+                    PrivateTask::Raw { number } => Subject::Hashed(Sha256::digest(number).into()),
                 };
                 Entry { origin, subject, error: outcome(item) }
             };

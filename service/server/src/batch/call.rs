@@ -1,8 +1,8 @@
 //! A call of the batcher, and the pieces in which it is computed.
 
-use super::task::{Origin, PrivateTask, PublicTask, Refused};
+use super::task::{Origin, Refused};
 use bytes::Bytes;
-use modmill_rsa::{ItemError, PrivateKey, PublicKey, SignatureScheme};
+use modmill_rsa::{ItemError, PrivateKey, PrivateTask, PublicKey, PublicTask, SignatureScheme};
 use parking_lot::{Mutex, MutexGuard};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Computing a batch of pieces.
 
 use super::call::{Answer, Part, Piece, Work};
-use super::task::{PrivateTask, PublicTask};
 use modmill::Engine;
-use modmill_rsa::{ItemError, Keys, PrivateKey, PublicKey, Rsa};
+use modmill_rsa::{Digest, ItemError, Keys, PrivateKey, PrivateTask, PublicKey, PublicTask, Rsa};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -39,19 +39,19 @@ fn rows(
 }
 
 fn private(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::Error> {
-    let (mut keys, mut tasks): (Vec<&Arc<PrivateKey>>, Vec<_>) = (Vec::new(), Vec::new());
+    let (mut keys, mut tasks): (Vec<&Arc<PrivateKey>>, Vec<Cow<'_, PrivateTask>>) = (Vec::new(), Vec::new());
     for Piece { call, items } in pieces {
         match &call.work {
             Work::Private { key, tasks: of_call } => {
                 keys.extend(items.clone().map(|_| key));
-                tasks.extend(of_call[items.clone()].iter().map(private_task));
+                tasks.extend(of_call[items.clone()].iter().map(Cow::Borrowed));
             }
             Work::Rows { key, scheme, digests } => {
                 let size = scheme.hash().len();
                 keys.extend(items.clone().map(|_| key));
                 let digests = digests[items.start * size..items.end * size].chunks_exact(size);
-                tasks
-                    .extend(digests.map(|digest| modmill_rsa::PrivateTask::Sign { scheme: *scheme, digest }));
+                let digests = digests.filter_map(Digest::from_bytes);
+                tasks.extend(digests.map(|digest| Cow::Owned(PrivateTask::Sign { scheme: *scheme, digest })));
             }
             Work::Public { .. } => {}
         }
@@ -62,11 +62,11 @@ fn private(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::
 }
 
 fn public(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::Error> {
-    let (mut keys, mut tasks): (Vec<&Arc<PublicKey>>, Vec<_>) = (Vec::new(), Vec::new());
+    let (mut keys, mut tasks): (Vec<&Arc<PublicKey>>, Vec<&PublicTask>) = (Vec::new(), Vec::new());
     for Piece { call, items } in pieces {
         if let Work::Public { key, tasks: of_call } = &call.work {
             keys.extend(items.clone().map(|_| key));
-            tasks.extend(of_call[items.clone()].iter().map(public_task));
+            tasks.extend(&of_call[items.clone()]);
         }
     }
     let each: Vec<&PublicKey> = keys.iter().map(|key| &***key).collect();
@@ -91,27 +91,4 @@ fn split(pieces: &[Piece], mut answers: impl Iterator<Item = Answer>) -> Vec<Par
         Part::Items(answers.collect())
     };
     pieces.iter().map(part).collect()
-}
-
-fn private_task(task: &PrivateTask) -> modmill_rsa::PrivateTask<'_> {
-    match task {
-        PrivateTask::Sign { scheme, digest } => {
-            modmill_rsa::PrivateTask::Sign { scheme: *scheme, digest: digest.as_ref() }
-        }
-        PrivateTask::Decrypt { scheme, ciphertext } => {
-            modmill_rsa::PrivateTask::Decrypt { scheme: scheme.scheme(), ciphertext }
-        }
-        PrivateTask::BlindSign { blinded } => modmill_rsa::PrivateTask::BlindSign { blinded },
-    }
-}
-
-fn public_task(task: &PublicTask) -> modmill_rsa::PublicTask<'_> {
-    match task {
-        PublicTask::Verify { scheme, digest, signature } => {
-            modmill_rsa::PublicTask::Verify { scheme: *scheme, digest: digest.as_ref(), signature }
-        }
-        PublicTask::Encrypt { scheme, message } => {
-            modmill_rsa::PublicTask::Encrypt { scheme: scheme.scheme(), message }
-        }
-    }
 }

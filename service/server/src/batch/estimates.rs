@@ -1,7 +1,8 @@
 //! How long operations take, by the engine's own plans and by what was measured since.
 
 use super::call::Class;
-use modmill::{Backend, Engine, Op, Request};
+use modmill::{Backend, Engine, Op, Plan, Request};
+use modmill_rsa::Rsa;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -141,10 +142,8 @@ impl Estimates {
     }
 
     fn plan(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
-        let lanes = cpu.plan(&request(class, 1024)).map_or(1, |plan| plan.lanes);
-        let group = if class.is_private { (lanes / 2).max(1) } else { lanes.max(1) };
-        let seconds =
-            cpu.plan(&request(class, GROUPS * group)).map_or(f64::NAN, |plan| AROUND * plan.seconds);
+        let group = powers(class, cpu, 1024).map_or(1, |plan| plan.lanes.max(1));
+        let seconds = powers(class, cpu, GROUPS * group).map_or(f64::NAN, |plan| AROUND * plan.seconds);
         let item_seconds = seconds / (GROUPS * group) as f64;
         let item_seconds = if item_seconds.is_finite() { item_seconds.max(1e-7) } else { 1e-3 };
         let gpu = gpu.and_then(|gpu| self.plan_gpu(class, gpu, item_seconds / self.workers as f64));
@@ -154,7 +153,7 @@ impl Estimates {
     /// The GPU's side; `cpu` is the time of an item on all workers of the CPU together.
     fn plan_gpu(&self, class: Class, gpu: &Engine, cpu: f64) -> Option<GpuEstimate> {
         let seconds = |items: usize| {
-            let plan = gpu.plan(&request(class, items)).ok()?;
+            let plan = powers(class, gpu, items)?;
             (plan.backend() == Backend::Cuda).then_some(AROUND * plan.seconds)
         };
         let sizes =
@@ -168,13 +167,10 @@ impl Estimates {
     }
 }
 
-/// The powers of `count` operations, as the engine plans them.
-fn request(class: Class, count: usize) -> Request {
-    let Class { is_private, bits } = class;
-    match is_private {
-        true => Request::new(Op::Pow, bits.div_ceil(2), 2 * count).prepared_moduli(),
-        false => Request::new(Op::PowVartime, bits, count).prepared_moduli().public_exponent(&[65_537]),
-    }
+/// The plan of the powers of `count` operations.
+fn powers(Class { is_private, bits }: Class, engine: &Engine, count: usize) -> Option<Plan> {
+    let public = || Request::new(Op::PowVartime, bits, count).prepared_moduli().public_exponent(&[65_537]);
+    if is_private { Rsa::new(engine).plan_private(bits, count) } else { engine.plan(&public()) }.ok()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::credentials::Principal;
 use crate::metrics::Metrics;
 use modmill_cuda::Faults;
-use modmill_rsa::{Hash, Rsa, Sizes};
+use modmill_rsa::{Encryption, Hash, Rsa, Sizes};
 use std::sync::LazyLock;
 
 const PKCS1: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
@@ -78,7 +78,7 @@ async fn operations_of_all_kinds_are_answered() {
     let batcher = Batcher::new(cpu());
     let key = &KEYS[3];
     let public = Arc::new(key.public_key().clone());
-    let scheme = Encryption::Oaep { hash: Hash::Sha256, label: b"label".to_vec() };
+    let scheme = Encryption::Oaep { hash: Hash::Sha256, mask_hash: Hash::Sha256, label: b"label".to_vec() };
     let digest = Hash::Sha256.digest(&[b"message"]);
     let signature = expected(key, "message");
     let encrypt = PublicTask::Encrypt { scheme: scheme.clone(), message: b"secret".to_vec().into() };
@@ -92,8 +92,8 @@ async fn operations_of_all_kinds_are_answered() {
     let tasks = vec![
         PrivateTask::Decrypt { scheme: scheme.clone(), ciphertext },
         PrivateTask::Decrypt { scheme, ciphertext: vec![1; 128] },
-        PrivateTask::BlindSign { blinded },
-        PrivateTask::BlindSign { blinded: vec![1; 7] },
+        PrivateTask::Raw { number: blinded.into() },
+        PrivateTask::Raw { number: vec![1; 7].into() },
     ];
     let answers = batcher.private_many(origin("a"), Arc::clone(key), tasks).await.unwrap();
     assert_eq!(answers[0].as_ref().unwrap()[..], b"secret"[..]);
@@ -102,7 +102,7 @@ async fn operations_of_all_kinds_are_answered() {
     assert!(matches!(answers[3], Err(ItemError::WrongLength { .. })));
     assert_eq!(batcher.private_many(origin("a"), Arc::clone(key), vec![]).await, Ok(vec![]));
     let refused =
-        batcher.private(origin("a"), Arc::clone(key), PrivateTask::BlindSign { blinded: vec![] }).await;
+        batcher.private(origin("a"), Arc::clone(key), PrivateTask::Raw { number: vec![].into() }).await;
     assert!(matches!(refused, Err(Refused::Item(ItemError::WrongLength { .. }))));
 }
 

@@ -2,9 +2,9 @@ mod hostile;
 
 use super::*;
 use crate::admin::{Command, send};
-use crate::batch::{Origin, PrivateTask};
+use crate::batch::Origin;
 use crate::credentials::{Principal, Right};
-use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
+use modmill_rsa::{Hash, PrivateKey, PrivateTask, SignatureScheme, Sizes};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

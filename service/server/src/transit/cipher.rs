@@ -5,12 +5,11 @@ use super::items::{Failures, Item, Outcome, Request, Waiting, decode, parse};
 use super::key::{TransitKey, Use};
 use super::lax::{Int, Text};
 use super::{Call, Transit};
-use crate::batch::{Encryption, PrivateTask, PublicTask};
 use crate::door;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use base64::engine::general_purpose::STANDARD;
-use modmill_rsa::{Hash, ItemError};
+use modmill_rsa::{Encryption, Hash, ItemError, PrivateTask, PublicTask};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -26,7 +25,7 @@ struct Sealed {
 /// The scheme that a request names: OAEP with SHA-256 unless it says otherwise.
 fn scheme(name: Option<&Text<'_>>) -> Result<Encryption, Fault> {
     match name.map_or("", Text::as_str) {
-        "" | "oaep" => Ok(Encryption::Oaep { hash: Hash::Sha256, label: Vec::new() }),
+        "" | "oaep" => Ok(Encryption::oaep(Hash::Sha256)),
         "pkcs1v15" => Ok(Encryption::Pkcs1v15),
         other => Err(Fault::bad(format!("unsupported padding scheme {other:?}"))),
     }

@@ -8,7 +8,6 @@ use super::lax::{Flag, Text};
 use super::versions::add_version;
 use super::{Call, Transit};
 use crate::audit::{Entry, Subject};
-use crate::batch::{Encryption, PrivateTask};
 use crate::changes::{self, Change};
 use crate::door;
 use crate::records::{Changes, Records, RecordsError};
@@ -17,7 +16,7 @@ use aes_kw::cipher::KeyInit;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use modmill_rsa::{AnyKey, Hash, PrivateKey, Sizes};
+use modmill_rsa::{AnyKey, Encryption, Hash, PrivateKey, PrivateTask, Sizes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -93,8 +92,7 @@ async fn unwrap(transit: &Transit, call: &Call, import: &Import<'_>) -> Result<P
     let private =
         door::private_key(&transit.service, &wrapping.version.material_id, &wrapping.version.material).await;
     let origin = transit.origin(call, "import", WrappingKey::ID);
-    let scheme = Encryption::Oaep { hash, label: Vec::new() };
-    let task = PrivateTask::Decrypt { scheme, ciphertext: sealed_key.to_vec() };
+    let task = PrivateTask::Decrypt { scheme: Encryption::oaep(hash), ciphertext: sealed_key.to_vec() };
     let private = private.map_err(Fault::internal)?;
     // One text for all that may be wrong from here on, so that it tells nothing about the wrapping key.
     let wrong = || Fault::bad("the ciphertext does not hold a wrapped key for this wrapping key");

@@ -5,14 +5,14 @@ use super::items::{Failures, Item, Outcome, Request, Waiting, decode_input, pars
 use super::key::{TransitKey, Use};
 use super::lax::{Flag, Int, Text};
 use super::{Call, Transit};
-use crate::batch::{PublicTask, Rows};
+use crate::batch::Rows;
 use crate::door;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use base64::engine::general_purpose::{GeneralPurpose, STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
-use modmill_rsa::{Digest, Hash, ItemError, Pss, SaltLength, SignatureScheme};
+use modmill_rsa::{Digest, Hash, ItemError, Pss, PublicTask, SaltLength, SignatureScheme};
 use serde::Deserialize;
 use std::sync::Arc;
 

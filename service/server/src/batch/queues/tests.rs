@@ -1,8 +1,8 @@
 use super::super::call::Work;
-use super::super::task::{Origin, PrivateTask};
+use super::super::task::Origin;
 use super::*;
 use crate::credentials::Principal;
-use modmill_rsa::{Hash, PrivateKey, SignatureScheme, Sizes};
+use modmill_rsa::{Hash, PrivateKey, PrivateTask, SignatureScheme, Sizes};
 use std::sync::LazyLock;
 use tokio::sync::oneshot;
 

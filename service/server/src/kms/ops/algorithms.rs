@@ -1,9 +1,8 @@
 //! Algorithms as AWS names them.
 
-use crate::batch::Encryption;
 use crate::kms::documents::{KeyRecord, Spec, Usage, names};
 use crate::kms::{KmsError, fields};
-use modmill_rsa::{Hash, Pss, SaltLength, SignatureScheme};
+use modmill_rsa::{Encryption, Hash, Pss, SaltLength, SignatureScheme};
 use serde::{Deserialize, Serialize};
 
 names! {
@@ -121,7 +120,7 @@ impl Cipher {
             Self::Oaep1 => Hash::Sha1,
             Self::Oaep256 => Hash::Sha256,
         };
-        Some(Encryption::Oaep { hash, label: Vec::new() })
+        Some(Encryption::oaep(hash))
     }
 }
 

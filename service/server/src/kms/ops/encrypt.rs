@@ -1,7 +1,6 @@
 //! Encrypt, Decrypt and ReEncrypt.
 
 use super::algorithms::Cipher;
-use crate::batch::{Encryption, PrivateTask, PublicTask};
 use crate::kms::call::Call;
 use crate::kms::codec::{Blob, Encoded};
 use crate::kms::documents::{Material, Usage};
@@ -9,7 +8,7 @@ use crate::kms::fields::Context;
 use crate::kms::names::{self, Key, Names};
 use crate::kms::policy::Facts;
 use crate::kms::{KmsError, fields, sealed};
-use modmill_rsa::ItemError;
+use modmill_rsa::{Encryption, ItemError, PrivateTask, PublicTask};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use std::sync::Arc;
 use zeroize::Zeroizing;

@@ -1,14 +1,13 @@
 //! Sign and Verify.
 
 use super::algorithms::Signing;
-use crate::batch::{PrivateTask, PublicTask};
 use crate::kms::call::Call;
 use crate::kms::codec::{Blob, Encoded};
 use crate::kms::documents::{Material, Usage};
 use crate::kms::names::{Key, Names};
 use crate::kms::policy::Facts;
 use crate::kms::{KmsError, fields};
-use modmill_rsa::{Digest, ItemError};
+use modmill_rsa::{Digest, ItemError, PrivateTask, PublicTask};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
