@@ -212,7 +212,7 @@ impl Chunks {
     fn values(&self) -> impl Iterator<Item = Option<Value<'_>>> {
         self.arrays.iter().flat_map(|array| {
             let value = values(array);
-            (0..array.len()).map(move |row| value(row))
+            (0..array.len()).map(value)
         })
     }
 

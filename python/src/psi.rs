@@ -5,7 +5,7 @@ use crate::arguments::{Call, Options};
 use crate::errors::OrRaise;
 use crate::strings::Strings;
 use modmill_core::sync::Mutex;
-use modmill_psi::{Error, Group, Outcome, Party, Progress, Receiver, Reveal, Sender, Stage, Tag, intersect};
+use modmill_psi::{Group, Outcome, Party, Progress, Receiver, Reveal, Sender, Stage, Tag, intersect};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;

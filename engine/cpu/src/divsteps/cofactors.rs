@@ -139,9 +139,9 @@ pub(super) fn canonical<V: Vector>(x: &mut [V], n: &[V], space: &mut [V]) {
 fn add_up<V: Vector>(x: &mut [V], digit: impl Fn(usize, V) -> V) {
     let last = x.len() - 1;
     let mut sum = x[0].with(V::BIAS);
-    for index in 0..last {
-        sum = sum.add(digit(index, x[index]));
-        x[index] = sum.digit();
+    for (index, x) in x.iter_mut().enumerate().take(last) {
+        sum = sum.add(digit(index, *x));
+        *x = sum.digit();
         sum = sum.carry();
     }
     x[last] = sum.add(digit(last, x[last])).unbiased();

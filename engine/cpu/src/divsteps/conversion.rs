@@ -32,8 +32,9 @@ pub(super) fn join<V: Vector>(digits: &[V], limbs: &mut [V]) {
         // At most four digits overlap a limb; the first of them may start in the limb below.
         let first = 64 * index / width;
         let mut joined = digits[first].down_by(64 * index - first * width);
-        for next in first + 1..digits.len().min((64 * index + 63) / width + 1) {
-            joined = joined.or(digits[next].up_by(next * width - 64 * index));
+        let end = (64 * index + 63) / width + 1;
+        for (next, digit) in digits.iter().enumerate().take(end).skip(first + 1) {
+            joined = joined.or(digit.up_by(next * width - 64 * index));
         }
         *limb = joined;
     }
