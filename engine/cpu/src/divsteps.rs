@@ -11,6 +11,7 @@ mod conversion;
 pub(crate) mod gcd;
 pub(crate) mod inverse;
 pub(crate) mod jacobi;
+pub(crate) mod kernels;
 mod space;
 mod update;
 pub(crate) mod vector;

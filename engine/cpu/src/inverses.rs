@@ -1,7 +1,7 @@
 //! Running a plan for inverses, greatest common divisors or Jacobi symbols: item by item, or in lanes.
 
 use crate::backend::Cpu;
-use crate::divsteps::vector::Kernels;
+use crate::divsteps::kernels::Kernels;
 use crate::divsteps::{self, Inputs, Space};
 use crate::inverse;
 use crate::long::Multiplier;

@@ -42,7 +42,7 @@ pub fn symbol(a: &[u64], n: &[u64]) -> i8 {
     by_shifts(a, n)
 }
 
-/// A batch of division steps with g + f in the place of g - f, from the low 64 bits of f and g, which stay
+/// A batch of division steps with g + f instead of g - f, from the low 64 bits of f and g, which stay
 /// positive. `eta` is `-delta`; bit 1 of `flips` changes with the sign of the symbol.
 fn batch(eta: &mut i64, flips: &mut u64, mut f: u64, mut g: u64) -> StepMatrix {
     let (mut u, mut v, mut q, mut r) = (1u64, 0u64, 0u64, 1u64);

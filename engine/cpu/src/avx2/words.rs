@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use crate::divsteps::DIGIT;
-use crate::divsteps::vector::{Vector, implement_kernels};
+use crate::divsteps::kernels::implement_kernels;
+use crate::divsteps::vector::Vector;
 use crate::isa::Avx2;
 use std::arch::x86_64::*;
 

@@ -1,7 +1,8 @@
 //! Vectors of eight signed words, for division steps.
 #![allow(unsafe_code)]
 
-use crate::divsteps::vector::{Vector, implement_kernels};
+use crate::divsteps::kernels::implement_kernels;
+use crate::divsteps::vector::Vector;
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
 

@@ -170,7 +170,7 @@ fn invert<V: Vector, const G: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::divsteps::vector::Kernels;
+    use crate::divsteps::kernels::Kernels;
     use crate::test_support::Random;
 
     /// Moduli and numbers of all kinds of at most `bits` bits.

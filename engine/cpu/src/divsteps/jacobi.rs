@@ -53,7 +53,7 @@ pub(crate) fn symbols<V: Vector>(
     }
 }
 
-/// Division steps with g + f in the place of g - f, which keep f and g positive.
+/// Division steps with g + f instead of g - f, which keep f and g positive.
 struct Positive<V> {
     zeta: V,
     /// Bit 1 of a word is the parity of the symbol's changes of sign.

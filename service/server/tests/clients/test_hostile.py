@@ -187,6 +187,6 @@ def test_honest_requests_are_answered_during_an_attack(service, kms, attack):
     key = kms.create_key(KeySpec="RSA_2048", KeyUsage="SIGN_VERIFY")["KeyMetadata"]["KeyId"]
     quiet = slowest(kms, key)
     with attack(service):
-        # What an attack costs is in every round. What other programs of the machine cost is not.
+        # Every round has the cost of the attack. Other programs of the machine do not disturb every round.
         attacked = min(slowest(kms, key) for _ in range(3))
     assert attacked <= quiet + 0.1, (quiet, attacked)
