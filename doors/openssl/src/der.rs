@@ -13,11 +13,15 @@ const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1
 /// The arcs of NIST's signatures.
 const NIST: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3");
 
+/// The arcs of the algorithms of the OSE Implementors' Workshop.
+const OIW: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.14.3.2");
+
 /// The identifier of a PKCS #1 v1.5 signature with `digest`. `None` if there is none.
 pub(crate) fn pkcs1v15(digest: Digest) -> Option<Vec<u8>> {
     let (arcs, last) = match digest {
         Digest::Md5 => (PKCS1, 4),
         Digest::Md5Sha1 => return None,
+        Digest::Mdc2 => (OIW, 14),
         Digest::Known(hash) => match hash {
             Hash::Sha1 => (PKCS1, 5),
             Hash::Sha256 => (PKCS1, 11),
@@ -83,6 +87,9 @@ mod tests {
         assert_eq!(hex(&sha1), "300d06092a864886f70d0101050500");
         let md5 = pkcs1v15(Digest::Md5).unwrap();
         assert_eq!(hex(&md5), "300d06092a864886f70d0101040500");
+        // The workshop's mdc2WithRSASignature, with NULL as OpenSSL writes it.
+        let mdc2 = pkcs1v15(Digest::Mdc2).unwrap();
+        assert_eq!(hex(&mdc2), "300906052b0e03020e0500");
         // NIST's id-rsassa-pkcs1-v1-5-with-sha3-256.
         let sha3 = pkcs1v15(Digest::Known(Hash::Sha3_256)).unwrap();
         assert_eq!(hex(&sha3), "300d060960864801650304030e0500");

@@ -14,20 +14,21 @@ pub(crate) enum Digest {
     Md5,
     /// MD5 and SHA-1 side by side, as TLS 1.0 and 1.1 sign them without a `DigestInfo`.
     Md5Sha1,
+    /// MDC2 (ISO/IEC 10118-2), whose digests are signed, checked and recovered. No message is hashed here.
+    Mdc2,
 }
 
 impl Digest {
     /// The digest that OpenSSL calls `name`.
     pub(crate) fn named(name: &str) -> Result<Self, Failure> {
-        match name.to_ascii_lowercase().as_str() {
+        let lower = name.to_ascii_lowercase();
+        // A signature's name stands for its hash in some programs.
+        match lower.strip_prefix("rsa-").unwrap_or(&lower) {
             "md5" | "ssl3-md5" => Ok(Self::Md5),
             "md5-sha1" => Ok(Self::Md5Sha1),
+            "mdc2" => Ok(Self::Mdc2),
             "ssl3-sha1" => Ok(Self::Known(Hash::Sha1)),
-            lower => {
-                // A signature's name stands for its hash in some programs.
-                let lower = lower.strip_prefix("rsa-").unwrap_or(lower);
-                lower.parse().map(Self::Known).map_err(Failure::Unsupported)
-            }
+            known => known.parse().map(Self::Known).map_err(Failure::Unsupported),
         }
     }
 
@@ -42,12 +43,13 @@ impl Digest {
         }
     }
 
-    /// The hash of the RSA library. MD5 is none.
+    /// The hash of the RSA library. MD5 and MDC2 are none.
     pub(crate) fn hash(self) -> Result<Hash, Failure> {
         match self {
             Self::Known(hash) => Ok(hash),
-            Self::Md5 | Self::Md5Sha1 => {
-                Err(Failure::Unsupported("MD5 is used with PKCS #1 v1.5 signatures only".into()))
+            Self::Md5 | Self::Md5Sha1 | Self::Mdc2 => {
+                let name = self.name().to_string_lossy();
+                Err(Failure::Unsupported(format!("{name} is used with PKCS #1 v1.5 signatures only")))
             }
         }
     }
@@ -57,6 +59,7 @@ impl Digest {
         match self {
             Self::Md5 => c"MD5",
             Self::Md5Sha1 => c"MD5-SHA1",
+            Self::Mdc2 => c"MDC2",
             Self::Known(hash) => match hash {
                 Hash::Sha1 => c"SHA1",
                 Hash::Sha224 => c"SHA224",
@@ -95,12 +98,13 @@ impl Digest {
     pub(crate) fn len(self) -> usize {
         match self {
             Self::Known(hash) => hash.len(),
-            Self::Md5 => 16,
+            Self::Md5 | Self::Mdc2 => 16,
             Self::Md5Sha1 => 36,
         }
     }
 
-    /// The bytes before the digest in PKCS #1 v1.5 (RFC 8017, section 9.2).
+    /// The bytes before the digest in a PKCS #1 v1.5 signature (RFC 8017, section 9.2). Signatures with MDC2
+    /// have the head of an `OCTET STRING` there, as OpenSSL makes them.
     pub(crate) fn prefix(self) -> Result<Vec<u8>, Failure> {
         const MD5: [u8; 18] = [
             0x30, 0x20, 0x30, 0x0c, 0x06, 0x08, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x05, 0x05, 0x00,
@@ -112,7 +116,20 @@ impl Digest {
             }),
             Self::Md5 => Ok(MD5.to_vec()),
             Self::Md5Sha1 => Ok(Vec::new()),
+            Self::Mdc2 => Ok(vec![0x04, 0x10]),
         }
+    }
+
+    /// The bytes that may stand before the digest in a signature that is checked: [`prefix`](Self::prefix),
+    /// and the head of a `DigestInfo` before digests of MDC2.
+    pub(crate) fn prefixes(self) -> Result<Vec<Vec<u8>>, Failure> {
+        const MDC2: [u8; 14] =
+            [0x30, 0x1c, 0x30, 0x08, 0x06, 0x04, 0x55, 0x08, 0x03, 0x65, 0x05, 0x00, 0x04, 0x10];
+        let mut prefixes = vec![self.prefix()?];
+        if self == Self::Mdc2 {
+            prefixes.push(MDC2.to_vec());
+        }
+        Ok(prefixes)
     }
 
     /// Whether SSL 3.0 signs with this digest, and the hash of a handshake takes the master secret.
@@ -121,12 +138,16 @@ impl Digest {
     }
 
     /// Starts hashing.
-    pub(crate) fn hashing(self) -> Hashing {
-        Hashing(match self {
+    pub(crate) fn hashing(self) -> Result<Hashing, Failure> {
+        Ok(Hashing(match self {
             Self::Known(hash) => vec![Part::Known(hash.hasher())],
             Self::Md5 => vec![Part::Md5(Md5::new())],
             Self::Md5Sha1 => vec![Part::Md5(Md5::new()), Part::Known(Hash::Sha1.hasher())],
-        })
+            Self::Mdc2 => {
+                let why = "messages are not hashed with MDC2, and its digests are signed and verified";
+                return Err(Failure::Unsupported(why.into()));
+            }
+        }))
     }
 }
 
@@ -167,7 +188,7 @@ impl Hashing {
 
     /// The hash that SSL 3.0 signs: of a handshake, which was hashed with `digest`, and of its master secret
     /// (RFC 6101, section 5.6.8).
-    pub(crate) fn with_master_secret(self, digest: Digest, secret: &[u8]) -> Self {
+    pub(crate) fn with_master_secret(self, digest: Digest, secret: &[u8]) -> Result<Self, Failure> {
         let around = |(mut inner, mut outer): (Part, Part)| {
             let len = if matches!(inner, Part::Md5(_)) { 48 } else { 40 };
             inner.update(secret);
@@ -177,6 +198,20 @@ impl Hashing {
             outer.update(&inner.finish());
             outer
         };
-        Self(self.0.into_iter().zip(digest.hashing().0).map(around).collect())
+        Ok(Self(self.0.into_iter().zip(digest.hashing()?.0).map(around).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_not_hashed_with_mdc2() {
+        for name in ["MDC2", "RSA-MDC2"] {
+            assert_eq!(Digest::of_signature(name).unwrap(), Digest::Mdc2);
+        }
+        let refusal = Digest::Mdc2.hashing().err().unwrap();
+        assert!(matches!(refusal, Failure::Unsupported(why) if why.contains("not hashed with MDC2")));
     }
 }

@@ -4,6 +4,7 @@ mod tables;
 
 pub(crate) use tables::{FUNCTIONS, SHA1, SHA224, SHA256, SHA384, SHA512};
 
+use crate::digest::Digest;
 use crate::failure::Failure;
 use crate::ffi::{Param, guard, octets};
 use crate::key::{Content, ProviderKey};
@@ -96,7 +97,7 @@ unsafe extern "C" fn digest_init(
                 None => {}
             }
             context.set(Given::new(params))?;
-            context.hashing = context.digest.map(|digest| digest.hashing());
+            context.hashing = context.digest.map(Digest::hashing).transpose()?;
             Ok(())
         })
     }
@@ -112,7 +113,7 @@ unsafe extern "C" fn message_init(
         with(context, |context| {
             begin(context, key, params)?;
             context.takes_message = true;
-            context.hashing = context.digest.map(|digest| digest.hashing());
+            context.hashing = context.digest.map(Digest::hashing).transpose()?;
             Ok(())
         })
     }
@@ -137,7 +138,7 @@ fn digest_so_far(context: &Signature) -> Result<Vec<u8>, Failure> {
 fn to_sign(context: &Signature, input: &[u8]) -> Result<Vec<u8>, Failure> {
     match (context.takes_message, context.digest) {
         (true, Some(digest)) => {
-            let mut hashing = digest.hashing();
+            let mut hashing = digest.hashing()?;
             hashing.update(input);
             Ok(hashing.finish())
         }

@@ -133,7 +133,7 @@ impl Signature {
             return Err(Failure::Parameter("the master secret of SSL 3.0 has 48 bytes".into()));
         }
         let hashing = self.hashing.take().ok_or(Failure::NotInitialised)?;
-        self.hashing = Some(hashing.with_master_secret(digest, &secret));
+        self.hashing = Some(hashing.with_master_secret(digest, &secret)?);
         Ok(())
     }
 
@@ -228,15 +228,12 @@ impl Signature {
             }
             (Padding::None, _) => raw(input.to_vec()),
             (Padding::Pkcs1v15, None) => raw(signature_block(&[input], size)?),
-            // The RSA library makes no signatures with SHA-1. What OpenSSL's security level allows is
-            // OpenSSL's to say.
-            (
-                Padding::Pkcs1v15,
-                Some(digest @ (Digest::Md5 | Digest::Md5Sha1 | Digest::Known(Hash::Sha1))),
-            ) => raw(signature_block(&[&digest.prefix()?, input], size)?),
-            (Padding::Pkcs1v15, Some(Digest::Known(hash))) => {
+            (Padding::Pkcs1v15, Some(Digest::Known(hash))) if hash != Hash::Sha1 => {
                 Task::Sign { scheme: SignatureScheme::Pkcs1v15(hash), digest: read(input)? }
             }
+            // The RSA library makes no signatures with SHA-1. What OpenSSL's security level allows is
+            // OpenSSL's to say.
+            (Padding::Pkcs1v15, Some(digest)) => raw(signature_block(&[&digest.prefix()?, input], size)?),
             (Padding::Pss, _) => {
                 let pss = self.pss(true)?;
                 match pss.hash {
@@ -256,24 +253,16 @@ impl Signature {
 
     /// Checks the signature of a digest, or of bytes where no digest is named.
     pub(crate) fn verify(&self, input: &[u8], signature: &[u8]) -> Result<(), Failure> {
-        let key = self.public()?;
         if self.padding != Padding::None {
             self.check_digest(input)?;
         }
-        let expected = match (self.padding, self.digest) {
-            (Padding::None, _) => input.to_vec(),
-            (Padding::Pkcs1v15, None) => signature_block(&[input], key.size())?,
-            (Padding::Pkcs1v15, Some(digest)) => signature_block(&[&digest.prefix()?, input], key.size())?,
-            (Padding::X931, digest) => x931::block(x931::check(digest)?, input, key.size())?,
-            _ => {
-                let scheme = SignatureScheme::Pss(self.pss(false)?);
-                let verify =
-                    |engine: &_| Rsa::new(engine).verify_digests(key, scheme, &[input], &[signature]);
-                with_engine(verify)??.pop().unwrap_or(Err(ItemError::Verification))?;
-                return Ok(());
-            }
-        };
-        match self.block(signature)? == expected {
+        if self.padding == Padding::Pss {
+            let (key, scheme) = (self.public()?, SignatureScheme::Pss(self.pss(false)?));
+            let verify = |engine: &_| Rsa::new(engine).verify_digests(key, scheme, &[input], &[signature]);
+            with_engine(verify)??.pop().unwrap_or(Err(ItemError::Verification))?;
+            return Ok(());
+        }
+        match self.recover(signature)? == input {
             true => Ok(()),
             false => Err(ItemError::Verification.into()),
         }
@@ -299,9 +288,11 @@ impl Signature {
         }
         let contents = signature_contents(&block).ok_or(ItemError::Verification)?;
         let Some(digest) = self.digest else { return Ok(contents.to_vec()) };
-        let contents = contents.strip_prefix(&digest.prefix()?[..]).ok_or(ItemError::Verification)?;
-        self.check_digest(contents).map_err(|_| ItemError::Verification)?;
-        Ok(contents.to_vec())
+        let prefixes = digest.prefixes()?;
+        let found = prefixes.iter().find_map(|prefix| contents.strip_prefix(&prefix[..]));
+        let found = found.ok_or(ItemError::Verification)?;
+        self.check_digest(found).map_err(|_| ItemError::Verification)?;
+        Ok(found.to_vec())
     }
 
     /// The padded digest that a signature shows.

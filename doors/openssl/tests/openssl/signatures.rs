@@ -81,14 +81,63 @@ fn x931_signatures_are_the_same_as_openssls() {
     setup.fails(Modmill, &format!("pkeyutl -verifyrecover -inkey key.pem -in ours {options} -out recovered"));
 }
 
+/// An `OCTET STRING` is signed, and a `DigestInfo` is accepted too. OpenSSL signs the bytes of both, which
+/// releases without MDC2 do as well.
+#[test]
+fn digests_of_mdc2_are_signed_and_recovered() {
+    let Some(setup) = Setup::new() else { return };
+    let digest = b"0123456789ABCDEF";
+    setup.write("digest", digest);
+    setup.write("octets", &[b"\x04\x10", &digest[..]].concat());
+    setup.write(
+        "info.cnf",
+        b"asn1=SEQUENCE:info\n[info]\nhash=SEQUENCE:hash\ndigest=OCTETSTRING:0123456789ABCDEF\n\
+          [hash]\nname=OID:mdc2\nparameters=NULL\n",
+    );
+    setup.ok(Reference, "asn1parse -genconf info.cnf -noout -out info");
+    let options = "-pkeyopt digest:mdc2";
+    setup.ok(Modmill, &format!("pkeyutl -sign -inkey key.pem -in digest {options} -out ours"));
+    assert_eq!(setup.statistics().0, 1, "modmill computed the signature");
+    for contents in ["octets", "info"] {
+        let signature = format!("{contents}.signature");
+        setup.ok(Reference, &format!("pkeyutl -sign -inkey key.pem -in {contents} -out {signature}"));
+        let verify = format!("pkeyutl -verify -inkey key.pem -in digest -sigfile {signature}");
+        setup.ok(Modmill, &format!("{verify} {options}"));
+        setup.fails(Modmill, &format!("{verify} -pkeyopt digest:md5"));
+        let recover = format!("pkeyutl -verifyrecover -inkey key.pem -in {signature} -out recovered");
+        setup.ok(Modmill, &format!("{recover} {options}"));
+        assert_eq!(setup.read("recovered"), digest);
+    }
+    assert_eq!(setup.read("ours"), setup.read("octets.signature"));
+    let verify = format!("pkeyutl -verify -inkey key.pem -in wrong -sigfile ours {options}");
+    for wrong in [&b"0000000000000000"[..], b"0123456789ABCDE", b""] {
+        setup.write("wrong", wrong);
+        setup.fails(Modmill, &verify);
+    }
+    // A digest that is a byte shorter, and its length.
+    setup.write("short", &[b"\x04\x0f", &digest[..15]].concat());
+    setup.ok(Reference, "pkeyutl -sign -inkey key.pem -in short -out short.signature");
+    let recover = format!("pkeyutl -verifyrecover -inkey key.pem -in short.signature -out other {options}");
+    setup.fails(Modmill, &recover);
+    setup.fails(
+        Modmill,
+        &format!(
+            "pkeyutl -sign -inkey key.pem -in digest {options} -out other \
+        -pkeyopt rsa_padding_mode:pss"
+        ),
+    );
+}
+
 /// OpenSSL takes the names of paddings that signatures do not have, and signs with the padding that there is.
 #[test]
 fn names_of_other_paddings_change_nothing() {
     let Some(setup) = Setup::new() else { return };
-    setup.ok(Modmill, "dgst -sha256 -sigopt pad-mode:oaep -sign key.pem -out ours message");
-    setup.ok(Reference, "dgst -sha256 -sign key.pem -out theirs message");
-    assert_eq!(setup.read("ours"), setup.read("theirs"));
-    setup.fails(Modmill, "dgst -sha256 -sigopt rsa_padding_mode:4 -sign key.pem -out ours message");
+    for option in ["pad-mode", "rsa_padding_mode"] {
+        let sign = format!("dgst -sha256 -sigopt {option}:oaep -sign key.pem");
+        setup.ok(Modmill, &format!("{sign} -out ours message"));
+        setup.ok(Reference, &format!("{sign} -out theirs message"));
+        assert_eq!(setup.read("ours"), setup.read("theirs"), "{option}");
+    }
 }
 
 #[test]
