@@ -232,8 +232,8 @@ fn short_gcd(bits: usize) -> f64 {
     200.0 + 2.1 * bits as f64 / 62.0 * (300.0 + 4.5 * limbs)
 }
 
-/// Cycles of inverses, divisors or symbols in the lanes of a vector: batches of 60 steps, each a pass over the
-/// digits of the lanes.
+/// Cycles of inverses, divisors or symbols in the lanes of a vector: batches of 60 steps, each a pass over
+/// the digits of the lanes.
 fn step_lanes(lanes: StepLanes, op: Op, bits: usize) -> f64 {
     let digits = bits as f64 / 30.0;
     let batches = bits as f64 / 60.0;

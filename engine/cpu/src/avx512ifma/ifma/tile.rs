@@ -16,7 +16,8 @@ pub(super) type V = __m512i;
 
 /// Repeats a block with the constant `$i` counting from 0 below `$end`, unrolled before the optimiser sees
 /// it. Array indices are then literals, and arrays live in registers. (The optimiser unrolls loops too late
-/// for that, and the arrays end up in memory.) Blocks that do not count are gone before the optimiser sees them, too.
+/// for that, and the arrays end up in memory.) Blocks that do not count are gone before the optimiser sees
+/// them, too.
 macro_rules! unroll {
     ($i:ident < $end:expr, $body:block) => {
         unroll!(@ $i, $end, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
