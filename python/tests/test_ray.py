@@ -290,8 +290,8 @@ def test_a_node_is_killed(tmp_path: Path) -> None:
         threading.Thread(target=kill, args=(other,), daemon=True).start()
         step = tables.Powmod(base="number", exp=65537, mod=PRIME)
         ds = ray.data.range(count, override_num_blocks=40).map_batches(read, batch_format="pyarrow")
-        actors = modmill.ray.Actors(num_cpus=3, concurrency=2)
-        rows = actors.map(ds, Marking, {"step": step}, batch).take_all()
+        actors = modmill.ray.Actors(num_cpus=3, concurrency=2, batch_size=batch)
+        rows = actors.map(ds, Marking, {"step": step}).take_all()
         assert killed and len(killed[0]) < count // batch, f"killed after {killed}"
         powers = by_id(rows, "power")
         assert sorted(powers) == list(range(count))
