@@ -131,8 +131,9 @@ impl Engine {
             let found = returned(|| self.cpu().inverses(lanes, &job))?;
             for (&index, inverse) in group.items.iter().zip(found.iter()) {
                 answers.get_mut(index).copy_from_slice(inverse);
-                // Modulo a number of at least 3 no inverse is zero.
-                if limbs::bit_length(inverse) == 0 {
+                // Modulo a number of at least 3 no inverse is zero. All limbs are read, because an inverse is
+                // secret.
+                if inverse.iter().fold(0, |any, limb| any | limb) == 0 {
                     failed.push(error(ItemErrorKind::NotInvertible)(index));
                 }
             }

@@ -160,9 +160,9 @@ impl Multiplier {
         self.thresholds().ring
     }
 
-    /// The lengths, which this measures anew:
-    /// `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`.
-    /// Those of AVX-512F with portable limbs, and the ring of IFMA with `x86` limbs, are estimates.
+    /// The lengths in limbs, measured by
+    /// `cargo test --release -p modmill-cpu --lib -- --ignored --nocapture where_transforms`. Two entries are
+    /// estimates: the row of AVX-512F with portable limbs, and the ring of IFMA with `x86` limbs.
     fn thresholds(&self) -> Thresholds {
         let [product, square, ring] = match (self.scheme, self.limbs) {
             (Scheme::Portable(_), _) => [5000, 5000, 700],

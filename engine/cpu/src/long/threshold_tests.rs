@@ -28,7 +28,7 @@ fn best<const N: usize>(rounds: usize, algorithms: [&dyn Fn(); N]) -> [f64; N] {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "measures the thresholds of `Multiplier::thresholds`, and checks nothing"]
 fn where_transforms_overtake() {
     println!("limbs; us of a product, a square and a power with an exponent of 64 bits");
     let mut random = Random::new(1);
