@@ -4,7 +4,8 @@
 //! and a quiet machine can look longer with the same code.
 
 use modmill::{
-    BitVectors, Engine, Isa, Modulus, Operand, Placement, Public, ResidueMatrix, ResidueModuli, SeededRows,
+    BitVectors, Engine, Isa, Modulus, Op, Operand, Placement, Public, Request, ResidueMatrix, ResidueModuli,
+    SeededRows,
 };
 use modmill_testing::rng::Rng;
 use modmill_testing::timing::{self, Class, TimingReport};
@@ -79,10 +80,19 @@ fn pow_takes_the_same_time_for_all_bases() {
     assert_constant_time(|| timing::welch_pow_bases(&engine, BITS, DURATION, &mut |_| {}));
 }
 
+/// Division steps in portable code, and in the vectors of both instruction sets that have them.
 #[test]
-fn inv_takes_the_same_time_for_all_numbers() {
-    let engine = portable();
-    assert_constant_time(|| timing::welch_inv(&engine, BITS, DURATION, &mut |_| {}));
+fn inv_takes_the_same_time_for_all_numbers_on_every_instruction_set() {
+    for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512] {
+        let Ok(engine) = Engine::builder().isa(isa).threads(1).build() else {
+            println!("{isa}: left out, because this processor does not have it");
+            continue;
+        };
+        let plan = engine.plan(&Request::new(Op::Inv, BITS, 8)).unwrap();
+        assert_eq!(plan.path.isa, Some(isa), "{plan}");
+        println!("{}", plan.path);
+        assert_constant_time(|| timing::welch_inv(&engine, BITS, DURATION, &mut |_| {}));
+    }
 }
 
 #[test]
