@@ -34,10 +34,13 @@ impl Scratch {
         Self { value: Rows::zeros(product + 1), complement: Rows::zeros(modulus), halves: Rows::default() }
     }
 
-    fn reserve(&mut self, product: usize, modulus: usize) {
-        if self.value.len() <= product || self.complement.len() < modulus {
-            *self = Self::new(product.max(self.value.len()), modulus.max(self.complement.len()));
+    /// Space for a dividend of `len` limbs and a divisor as long as `n`, and for the products that make the
+    /// dividend.
+    fn dividend(&mut self, len: usize, n: &[u64]) -> (&mut [u64], &mut Rows) {
+        if self.value.len() <= len || self.complement.len() < n.len() {
+            *self = Self::new(len.max(self.value.len()), n.len().max(self.complement.len()));
         }
+        (&mut self.value[..len], &mut self.halves)
     }
 }
 
@@ -67,14 +70,21 @@ pub(crate) fn multiply<S: Scalar>(
     out: &mut [u64],
     scratch: &mut Scratch,
 ) {
-    run(scalar, a.len() + b.len(), n, out, scratch, |value, halves| {
+    let len = a.len() + b.len();
+    let (value, halves) = scratch.dividend(len, n);
+    if len > 0 {
         karatsuba::multiply(scalar, a, b, value, halves);
-    });
+    }
+    remainder(scalar, len, n, out, scratch);
 }
 
 /// `out <- a^2 mod n`, under the conditions of [`mul_mod`].
 pub(crate) fn square<S: Scalar>(scalar: S, a: &[u64], n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
-    run(scalar, 2 * a.len(), n, out, scratch, |value, halves| karatsuba::square(scalar, a, value, halves));
+    let (value, halves) = scratch.dividend(2 * a.len(), n);
+    if !a.is_empty() {
+        karatsuba::square(scalar, a, value, halves);
+    }
+    remainder(scalar, 2 * a.len(), n, out, scratch);
 }
 
 /// `out <- a bit mod n` for a number of a declared width of `bits` bits and a bit (0 or 1), under the
@@ -101,7 +111,8 @@ pub(crate) fn reduce<S: Scalar>(
         let borrow = scalar.sub_assign(out, n);
         scalar.add_bit(out, n, borrow);
     } else {
-        run(scalar, a.len(), n, out, scratch, |value, _| copy_masked(a, mask::from_bit(bit), value));
+        copy_masked(a, mask::from_bit(bit), scratch.dividend(a.len(), n).0);
+        remainder(scalar, a.len(), n, out, scratch);
     }
 }
 
@@ -109,24 +120,14 @@ fn copy_masked(from: &[u64], mask: u64, to: &mut [u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from & mask);
 }
 
-/// The remainder of a value of `len` limbs that `fill` writes.
-#[inline(always)]
-fn run<S: Scalar>(
-    scalar: S,
-    len: usize,
-    n: &[u64],
-    out: &mut [u64],
-    scratch: &mut Scratch,
-    fill: impl FnOnce(&mut [u64], &mut Rows),
-) {
+/// `out <- value mod n` for the dividend of `len` limbs in `scratch`. One function for all dividends: its code
+/// is long.
+#[inline(never)]
+fn remainder<S: Scalar>(scalar: S, len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
     let bits = bit_length(n);
     assert!(bits > 0, "a modulus is at least one");
     let limbs = bits.div_ceil(64);
-    scratch.reserve(len, limbs);
     let (value, complement) = (&mut scratch.value[..=len], &mut scratch.complement[..limbs]);
-    if len > 0 {
-        fill(&mut value[..len], &mut scratch.halves);
-    }
     let (out, above) = out.split_at_mut(limbs);
     for limb in above {
         *limb = 0;
