@@ -120,8 +120,8 @@ fn copy_masked(from: &[u64], mask: u64, to: &mut [u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from & mask);
 }
 
-/// `out <- value mod n` for the dividend of `len` limbs in `scratch`. One function for all dividends: its code
-/// is long.
+/// `out <- value mod n` for the dividend of `len` limbs in `scratch`. All dividends share this function,
+/// because its code is long.
 #[inline(never)]
 fn remainder<S: Scalar>(scalar: S, len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
     let bits = bit_length(n);

@@ -47,6 +47,7 @@ fn assert_constant_time_on_every_path(measure: Measure) {
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn pow_takes_the_same_time_for_all_exponents_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_pow);
 }
@@ -70,6 +71,7 @@ fn products_of_powers_take_the_same_time_for_all_exponents_on_every_path() {
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn single_products_take_the_same_time_for_all_factors_on_every_path() {
     assert_constant_time_on_every_path(timing::welch_products);
 }
@@ -82,6 +84,7 @@ fn pow_takes_the_same_time_for_all_bases() {
 
 /// Division steps in portable code, and in the vectors of both instruction sets that have them.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn inv_takes_the_same_time_for_all_numbers_on_every_instruction_set() {
     for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512] {
         let Ok(engine) = Engine::builder().isa(isa).threads(1).build() else {

@@ -35,6 +35,7 @@ fn ones_or_random(class: Class, rng: &mut Rng) -> Vec<Vec<u8>> {
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn private_operations_take_the_same_time_for_all_inputs_on_every_path() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let mut leaks = Vec::new();
@@ -85,6 +86,7 @@ fn assert_silent(scheme: EncryptionScheme<'_>, block: impl Fn(Class, &mut Rng) -
 }
 
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn right_and_wrong_paddings_of_version_1_5_take_the_same_time() {
     assert_silent(EncryptionScheme::Pkcs1v15, |class, rng| {
         let mut block = random_block(96, rng);

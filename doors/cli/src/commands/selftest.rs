@@ -19,8 +19,8 @@ Tests this build on this hardware: known answers, and random checks against inde
 every path of this machine (an algorithm on an instruction set, or on GPUs).
 
 Prints a line for each path and for each case that failed, and closes with `N passed, M failed`. The \
-exit status is 1 if a case failed. --full takes minutes instead of seconds. The first run on a GPU \
-compiles its kernels, which takes minutes too. --backend cuda tests GPUs alone. With \
+exit status is 1 if a case failed. --full takes minutes instead of seconds, and --brief tests a few \
+values and no number beyond 260 bits. The first run on a GPU compiles its kernels, which takes minutes too. --backend cuda tests GPUs alone. With \
 MODMILL_REQUIRE_GPU=1, a machine without a usable GPU fails.
 
 --timing also measures whether the time of pow depends on its exponent: calls with a fixed exponent and \
@@ -48,6 +48,9 @@ pub(crate) struct Selftest {
     /// Test more values and longer numbers; takes minutes
     #[arg(long)]
     full: bool,
+    /// Test few values of every kind, and only short numbers
+    #[arg(long, conflicts_with = "full")]
+    brief: bool,
     /// Also measure whether the time depends on exponents
     #[arg(long)]
     timing: bool,
@@ -120,7 +123,11 @@ impl Selftest {
         let engine = self.engine.builder().path(path).fallback(false).build()?;
         let path = path.to_string();
         let (passed, failed) = (tally.passed, tally.failed);
-        let effort = if self.full { suite::Effort::Full } else { suite::Effort::Quick };
+        let effort = match (self.full, self.brief) {
+            (true, _) => suite::Effort::Full,
+            (_, true) => suite::Effort::Brief,
+            (false, false) => suite::Effort::Quick,
+        };
         let bar = Bar::new(None, false, "cases");
         bar.message(path.clone());
         let mut lines: Result<(), Failure> = Ok(());

@@ -64,7 +64,7 @@ fn a_missing_gpu_is_explained() {
 
 #[test]
 fn a_self_test_that_requires_a_gpu_fails_without() {
-    let mut command = modmill(&["selftest", "--algorithm", "row"]);
+    let mut command = modmill(&["selftest", "--algorithm", "row", "--brief"]);
     let output = command.env("MODMILL_REQUIRE_GPU", "1").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);

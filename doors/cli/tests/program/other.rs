@@ -189,7 +189,7 @@ fn no_command_minds_a_closed_pipe() {
 #[test]
 fn selftest_closes_with_a_count() {
     let file = scratch("selftest.json");
-    let output = run(&["selftest", "--algorithm", "row", "--json", file.to_str().unwrap()], "");
+    let output = run(&["selftest", "--algorithm", "row", "--brief", "--json", file.to_str().unwrap()], "");
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
     let words: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
