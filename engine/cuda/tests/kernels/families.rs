@@ -11,8 +11,8 @@ use num_bigint::BigUint;
 
 use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareChain, SquareMod};
 
-/// A test for each family and number of threads, at some lengths of moduli. Every number of words is
-/// compiled, once for lengths that leave room above the modulus and once for those that do not.
+/// A test for each family with few threads, with many and with two, at some lengths of moduli. Every number of
+/// words is compiled, once for lengths that leave room above the modulus and once for those that do not.
 macro_rules! families {
     ($($name:ident: $family:ident, $threads:literal threads, $cut:expr, $lengths:expr;)*) => {
         $(
@@ -27,28 +27,15 @@ macro_rules! families {
 families! {
     row_of_1: Row, 1 threads, None, [2, 3, 31, 33, 63, 64, 65, 97, 126, 127, 128, 254, 256, 384, 600];
     row_of_2: Row, 2 threads, None, [2, 64, 65, 126, 127, 128];
-    row_of_4: Row, 4 threads, None, [129, 200, 254, 255, 256];
-    row_of_8: Row, 8 threads, None, [450, 510, 512];
-    row_of_16: Row, 16 threads, None, [1022, 1024];
     row_of_32: Row, 32 threads, None, [2046, 2048];
     two_pass_of_1: TwoPass, 1 threads, tile(4), [2, 64, 65, 126, 127, 128, 256];
     two_pass_of_1_by_8: TwoPass, 1 threads, tile(8), [255, 512];
-    two_pass_of_1_by_16: TwoPass, 1 threads, tile(16), [512, 1022];
-    two_pass_of_2: TwoPass, 2 threads, tile(8), [256, 510];
-    two_pass_of_4: TwoPass, 4 threads, tile(16), [512, 1022];
-    two_pass_of_8: TwoPass, 8 threads, tile(32), [1022, 1024];
     two_pass_of_32: TwoPass, 32 threads, tile(128), [4094];
     wide_of_1: Wide, 1 threads, None, [2, 51, 52, 53, 64, 65, 104, 126, 128, 255, 256];
     wide_of_2: Wide, 2 threads, None, [2, 65, 127, 128, 850];
-    wide_of_4: Wide, 4 threads, None, [256];
-    wide_of_8: Wide, 8 threads, None, [512];
-    wide_of_16: Wide, 16 threads, None, [1024];
     wide_of_32: Wide, 32 threads, None, [2000];
     narrow_of_1: Narrow, 1 threads, None, [2, 22, 23, 46, 64, 65, 115, 127, 128, 256];
     narrow_of_2: Narrow, 2 threads, None, [2, 64, 65, 127, 128];
-    narrow_of_4: Narrow, 4 threads, None, [256];
-    narrow_of_8: Narrow, 8 threads, None, [1500];
-    narrow_of_16: Narrow, 16 threads, None, [1024];
     narrow_of_32: Narrow, 32 threads, None, [2048];
     residues_in_1_and_1: Rns, 2 threads, chunks(1, 1), [2, 31, 64, 65, 126, 128, 255, 512];
     residues_in_2_and_3: Rns, 2 threads, chunks(2, 3), [384];
@@ -59,6 +46,31 @@ fn check(family: Family, threads: u32, cut: Option<Cut>, lengths: &[usize]) {
         let variant = variant(family, threads, cut, bits);
         let Some(cuda) = held_to(devices(), variant) else { return };
         check_operations(&cuda, variant, bits);
+    }
+}
+
+/// The numbers of threads between few and many.
+#[test]
+#[ignore = "slow: .ci/run has it"]
+fn families_with_other_numbers_of_threads() {
+    let cases: [(Family, u32, Option<Cut>, &[usize]); 13] = [
+        (Family::Row, 4, None, &[129, 200, 254, 255, 256]),
+        (Family::Row, 8, None, &[450, 510, 512]),
+        (Family::Row, 16, None, &[1022, 1024]),
+        (Family::TwoPass, 1, tile(16), &[512, 1022]),
+        (Family::TwoPass, 2, tile(8), &[256, 510]),
+        (Family::TwoPass, 4, tile(16), &[512, 1022]),
+        (Family::TwoPass, 8, tile(32), &[1022, 1024]),
+        (Family::Wide, 4, None, &[256]),
+        (Family::Wide, 8, None, &[512]),
+        (Family::Wide, 16, None, &[1024]),
+        (Family::Narrow, 4, None, &[256]),
+        (Family::Narrow, 8, None, &[1500]),
+        (Family::Narrow, 16, None, &[1024]),
+    ];
+    for (family, threads, cut, lengths) in cases {
+        println!("{family} of {threads}");
+        check(family, threads, cut, lengths);
     }
 }
 
