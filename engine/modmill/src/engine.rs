@@ -46,6 +46,7 @@ use std::sync::Arc;
 /// | [`prepare`](Engine::prepare), [`mul_prepared`](Engine::mul_prepared) | full products with one factor transformed once | declared widths |
 /// | [`gcd`](Engine::gcd), [`xgcd`](Engine::xgcd) | greatest common divisors, with cofactors | values |
 /// | [`jacobi`](Engine::jacobi) | Jacobi symbols | values |
+/// | [`trees::product`](crate::trees::product), [`trees::batch_gcd`](crate::trees::batch_gcd), [`trees::crt`](crate::trees::crt), [`trees::ProductTree`](crate::trees::ProductTree) | products and remainders of a whole column, and the factors that its numbers share | public numbers |
 /// | [`primality::miller_rabin`](crate::primality::miller_rabin), [`primality::is_probable_prime`](crate::primality::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
 /// | [`primality::is_mersenne_prime`](crate::primality::is_mersenne_prime), [`primality::is_fermat_prime`](crate::primality::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
 /// | [`add`](Engine::add), [`sub`](Engine::sub), [`shift_left`](Engine::shift_left), [`shift_right`](Engine::shift_right), [`less`](Engine::less), [`equal`](Engine::equal), [`select`](Engine::select), [`gather`](Engine::gather) | small steps between products | declared widths; indices are public |

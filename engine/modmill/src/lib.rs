@@ -59,6 +59,7 @@ mod residues;
 mod sort;
 mod steps;
 mod stream;
+pub mod trees;
 pub mod warm;
 mod watched;
 

@@ -15,4 +15,5 @@ mod semantics;
 mod special;
 mod suite;
 mod sums;
+mod trees;
 mod watch;

@@ -1,0 +1,137 @@
+//! Trees of products and remainders, held against the same numbers one by one.
+
+use modmill::trees::{ProductTree, batch_gcd, crt, product};
+use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind};
+use modmill_testing::oracle::{batch_of_width, numbers};
+use modmill_testing::rng::Rng;
+use num_bigint::BigUint;
+
+/// Greatest common divisors by Euclid's algorithm.
+fn gcd(a: &BigUint, b: &BigUint) -> BigUint {
+    let (mut a, mut b) = (a.clone(), b.clone());
+    while b != BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+/// Columns of every small length, with ones, equal numbers, powers, factors in common, and numbers that are far shorter
+/// than the column is wide.
+fn columns() -> Vec<(usize, Vec<BigUint>)> {
+    let rng = &mut Rng::new(11);
+    let mut columns = Vec::new();
+    for count in (0..=20).chain([31, 32, 33, 63, 64, 65, 100]) {
+        for bits in [5, 64, 65, 300] {
+            let mut column: Vec<BigUint> = (0..count).map(|_| rng.exact(bits)).collect();
+            for index in 1..count {
+                let before = column[rng.below(index)].clone();
+                match rng.below(8) {
+                    0 => column[index] = before,
+                    1 => column[index] = BigUint::from(1u8),
+                    2 => column[index] = (BigUint::from(1u8) << bits) - 1u8,
+                    3 => column[index] = BigUint::from(1u8) << rng.below(bits),
+                    4 => column[index] = gcd(&before, &column[index]),
+                    5 => column[index] = BigUint::from(3u8).pow(2),
+                    _ => {}
+                }
+            }
+            columns.push((bits, column));
+        }
+    }
+    columns
+}
+
+#[test]
+fn products_remainders_and_divisors_are_those_of_single_numbers() {
+    let engine = Engine::builder().threads(2).build().unwrap();
+    let rng = &mut Rng::new(12);
+    for (bits, column) in columns() {
+        let what = format!("{} numbers of {bits} bits", column.len());
+        let moduli = batch_of_width(&column, bits);
+        let z: BigUint = column.iter().product();
+        let tree = ProductTree::new(&engine, &moduli).unwrap();
+        assert_eq!(numbers(tree.product()), [z.clone()], "{what}");
+        assert_eq!(numbers(&product(&engine, &moduli).unwrap()), [z.clone()], "{what}");
+        for number in [
+            BigUint::ZERO,
+            BigUint::from(1u8),
+            &z - 1u8,
+            z.clone(),
+            &z << 64u32,
+            rng.exact(17),
+            rng.exact(bits * column.len() + 65),
+            rng.exact(2 * bits * column.len() + 200),
+        ] {
+            let expected: Vec<BigUint> = column.iter().map(|modulus| &number % modulus).collect();
+            let number = batch_of_width(&[number], 2 * bits * column.len() + 200);
+            assert_eq!(numbers(&tree.remainders(&engine, &number).unwrap()), expected, "{what}");
+        }
+        let expected: Vec<BigUint> = column.iter().map(|modulus| gcd(modulus, &(&z / modulus))).collect();
+        let divisors = batch_gcd(&engine, &moduli).unwrap();
+        assert_eq!((divisors.bits(), numbers(&divisors)), (moduli.bits(), expected), "{what}");
+
+        let numerators: Vec<BigUint> = column.iter().map(|_| rng.exact(bits + 3)).collect();
+        let sum: BigUint =
+            numerators.iter().zip(&column).map(|(a, modulus)| a % modulus * (&z / modulus)).sum();
+        let combined = tree.combine(&engine, &batch_of_width(&numerators, bits + 3)).unwrap();
+        assert_eq!(numbers(&combined), [sum], "{what}");
+    }
+}
+
+#[test]
+fn zeros_are_named_and_left_out() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let moduli = Batch::from_hex(["f", "0", "23", "0", "8f"]).unwrap();
+    let failed = |error: Error| match error {
+        Error::Items(partial) => (partial.answers, partial.failed),
+        error => panic!("{error}"),
+    };
+    let zeros: Vec<_> =
+        [1, 3].map(|index| ItemError { index, kind: ItemErrorKind::ZeroModulus }).into_iter().collect();
+    let (divisors, named) = failed(batch_gcd(&engine, &moduli).unwrap_err());
+    assert_eq!((divisors.as_limbs(), &named), (&[5, 0, 5, 0, 1][..], &zeros));
+    let (found, named) = failed(product(&engine, &moduli).unwrap_err());
+    assert_eq!((numbers(&found), &named), (vec![BigUint::from(15u32 * 35 * 143)], &zeros));
+    let tree = ProductTree::new(&engine, &moduli).unwrap();
+    let (remainders, named) =
+        failed(tree.remainders(&engine, &Batch::from_hex(["64"]).unwrap()).unwrap_err());
+    assert_eq!((remainders.as_limbs(), &named), (&[10, 0, 30, 0, 100][..], &zeros));
+    assert_eq!(failed(crt(&engine, &moduli, &moduli).unwrap_err()).1, zeros);
+}
+
+#[test]
+fn residues_are_combined_modulo_many_coprime_numbers() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let rng = &mut Rng::new(13);
+    // Consecutive prime powers, 2 and 1 among them.
+    let mut moduli: Vec<BigUint> = vec![BigUint::from(1u8), BigUint::from(2u8).pow(60)];
+    for prime in [3u32, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53] {
+        moduli.push(BigUint::from(prime).pow(1 + rng.below(10) as u32));
+        let z: BigUint = moduli.iter().product();
+        for number in [BigUint::ZERO, &z - 1u8, rng.exact(z.bits() as usize) % &z] {
+            let residues: Vec<BigUint> = moduli.iter().map(|modulus| &number % modulus).collect();
+            let found = crt(&engine, &batch_of_width(&residues, 64), &batch_of_width(&moduli, 64)).unwrap();
+            assert_eq!(numbers(&found), [number]);
+        }
+    }
+    let (residues, moduli) =
+        (Batch::from_hex(["1", "2", "3"]).unwrap(), Batch::from_hex(["6", "5", "4"]).unwrap());
+    let Err(Error::Items(partial)) = crt(&engine, &residues, &moduli) else {
+        panic!("6 and 4 share a factor")
+    };
+    assert_eq!(partial.failed.iter().map(|item| item.index).collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn wrong_numbers_of_operands_are_refused() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let column = Batch::from_hex(["3", "5"]).unwrap();
+    let tree = ProductTree::new(&engine, &column).unwrap();
+    for refused in [
+        tree.remainders(&engine, &column),
+        tree.combine(&engine, &Batch::from_hex(["1", "2", "3"]).unwrap()),
+        crt(&engine, &Batch::from_hex(["1", "2", "3"]).unwrap(), &column),
+    ] {
+        assert!(matches!(refused, Err(Error::LengthMismatch { .. })), "{refused:?}");
+    }
+}
