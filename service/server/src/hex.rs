@@ -4,7 +4,12 @@
 pub(crate) fn encode(octets: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);
-    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(*octet)]).collect()
+    let mut text = String::with_capacity(2 * octets.len());
+    for octet in octets {
+        text.push(digit(octet >> 4));
+        text.push(digit(*octet));
+    }
+    text
 }
 
 /// Reads digits of either case into `octets`. Returns `None` if there is another character, or if there are

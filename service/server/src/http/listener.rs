@@ -11,6 +11,8 @@ use crate::metrics::Metrics;
 use crate::shares::Shares;
 use axum::Router;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use http::{Request, StatusCode};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -105,12 +107,11 @@ async fn told(stop: &mut watch::Receiver<bool>) {
 
 fn builder(limits: &HttpLimits) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // The timeout of HTTP/1.1 counts from the answer before, so that it is the one of connections without
-    // requests.
+    // Heads of HTTP/1.1 that do not come are seen by the connection's activity.
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.idle_timeout)
+        .header_read_timeout(None)
         .max_headers(limits.headers)
         .max_buf_size(limits.header_bytes.max(8192))
         .http2()
@@ -190,11 +191,20 @@ async fn serve(
     });
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
+    // Looked at when something happened to it, and not each time that the connection goes on.
+    let mut end: FuturesUnordered<_> = std::iter::once(async {
+        tokio::select! {
+            () = told(&mut stop) => {}
+            () = activity.overdue(limits) => {}
+        }
+    })
+    .collect();
     let ended = tokio::select! {
+        biased;
         ended = connection.as_mut() => Some(ended),
-        () = told(&mut stop) => None,
-        () = activity.overdue(limits) => None,
+        _ = end.next() => None,
     };
+    drop(end);
     if ended.is_none() {
         connection.as_mut().graceful_shutdown();
         // A drain waits for requests under way; other connections have none, or a client that does not read.
