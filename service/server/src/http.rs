@@ -3,6 +3,7 @@
 mod activity;
 mod addresses;
 mod answer;
+mod answering;
 mod health;
 mod layers;
 mod limits;
@@ -11,8 +12,9 @@ mod peer;
 mod tls;
 mod trouble;
 
+pub use answering::Answering;
 pub use health::router as health_router;
-pub use layers::{Layers, layered};
+pub use layers::{Layered, Layers, layered};
 pub use limits::HttpLimits;
 pub use listener::listen;
 #[cfg(test)]

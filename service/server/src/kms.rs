@@ -71,6 +71,11 @@ async fn elsewhere(request: Request<Body>) -> Response {
 }
 
 async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> Response {
+    serve(service, request).await
+}
+
+/// The answer to a request at the path `/`.
+pub(crate) async fn serve(service: Arc<Service>, request: Request<Body>) -> Response {
     let request_id = uuid::of_request();
     let answer = answer(service, &request_id, request).await;
     Codec::Json.response(&request_id, answer)
