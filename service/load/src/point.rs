@@ -95,7 +95,15 @@ impl Point {
 pub fn table_header() -> String {
     format!(
         "{:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>11} {:>8} {:>7}  errors",
-        "offered/s", "achieved/s", "results/s", "p50 ms", "p99 ms", "p99.9 ms", "per CPU s", "door us", "wrong"
+        "offered/s",
+        "achieved/s",
+        "results/s",
+        "p50 ms",
+        "p99 ms",
+        "p99.9 ms",
+        "per CPU s",
+        "door us",
+        "wrong"
     )
 }
 

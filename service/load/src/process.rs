@@ -39,7 +39,8 @@ impl Process {
         let failed = |error: std::io::Error| Error::Process { pid: self.pid, why: error.to_string() };
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid)).map_err(failed)?;
         // A thread may end before its file is read.
-        let stats = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
+        let stats =
+            threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
         let meant = stats.filter(|stat| name(stat).is_some_and(&is_meant));
         Ok(duration(meant.filter_map(|stat| cpu_ticks(&stat)).sum()))
     }

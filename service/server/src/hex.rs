@@ -1,14 +1,15 @@
 //! Bytes in hexadecimal.
 
+/// The two digits of a byte, in lower case.
+pub(crate) fn digits(octet: u8) -> [char; 2] {
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
+    [digit(octet >> 4), digit(octet)]
+}
+
 /// The bytes in lower case.
 pub(crate) fn encode(octets: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);
     let mut text = String::with_capacity(2 * octets.len());
-    for octet in octets {
-        text.push(digit(octet >> 4));
-        text.push(digit(*octet));
-    }
+    octets.iter().for_each(|octet| text.extend(digits(*octet)));
     text
 }
 

@@ -56,8 +56,14 @@ fn marked(mut octets: [u8; 16]) -> String {
 
 /// A UUID as text.
 pub(crate) fn text(octets: &[u8; 16]) -> String {
-    let digits = hex::encode(octets);
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+    let mut text = String::with_capacity(36);
+    for (place, octet) in octets.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.extend(hex::digits(*octet));
+    }
+    text
 }
 
 /// The bytes of a UUID.

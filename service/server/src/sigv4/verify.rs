@@ -108,7 +108,9 @@ impl Verifier {
             return Err(SigV4Error::Scope(message.into()));
         }
         match &head.sender {
-            Sender::Proven(principal) if Arc::ptr_eq(&credential, &head.credential) => Ok(Arc::clone(principal)),
+            Sender::Proven(principal) if Arc::ptr_eq(&credential, &head.credential) => {
+                Ok(Arc::clone(principal))
+            }
             _ => self.check(head, &credential, &hash, expected),
         }
     }
@@ -235,7 +237,10 @@ fn check_scope(
 }
 
 /// Refuses signatures that are too old, or of a time that has not come.
-fn check_time(Time { text: time, seconds: signed }: &Time<'_>, expected: &Expected<'_>) -> Result<(), SigV4Error> {
+fn check_time(
+    Time { text: time, seconds: signed }: &Time<'_>,
+    expected: &Expected<'_>,
+) -> Result<(), SigV4Error> {
     let scope = |message: String| Err(SigV4Error::Scope(message));
     let Expected { now_s: now, skew_s: skew, .. } = *expected;
     if signed.saturating_add(skew) < now {
