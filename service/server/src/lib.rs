@@ -50,7 +50,6 @@ mod socket;
 pub mod store;
 pub mod tls_client;
 pub mod transit;
-mod turns;
 mod uuid;
 
 use modmill_seal::files;

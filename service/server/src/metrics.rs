@@ -5,7 +5,7 @@ mod registry;
 
 pub use history::{History, Second, Snapshot};
 
-use crate::batch::Refused;
+use modmill_gather::Refused;
 use registry::Registered;
 use std::sync::Arc;
 

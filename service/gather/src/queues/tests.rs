@@ -1,10 +1,8 @@
-use super::super::call::Work;
-use super::super::task::Origin;
 use super::*;
-use crate::credentials::Principal;
+use crate::{Reply, Work};
 use modmill_rsa::{Hash, PrivateKey, PrivateTask, SignatureScheme, Sizes};
 use std::sync::LazyLock;
-use tokio::sync::oneshot;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const CLASS: Class = Class { is_private: true, bits: 512 };
 const ROOM: Room = Room { seconds: 1.0, calls: 100 };
@@ -14,21 +12,37 @@ static KEY: LazyLock<Arc<PrivateKey>> = LazyLock::new(|| {
     Arc::new(PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap())
 });
 
-type Receiver = oneshot::Receiver<super::super::call::Reply>;
+/// A principal that has until `deadline`.
+struct Asker {
+    principal: String,
+    deadline: Instant,
+}
 
-fn call(principal: &str, items: usize, deadline: Instant) -> (Arc<Call>, Receiver) {
-    let principal = Principal { name: principal.into(), access_key_id: String::new(), rights: [].into() };
-    let origin = Origin {
-        principal: Arc::new(principal),
-        door: "kms",
-        operation: "Sign",
-        key_id: "key".into(),
-        request_id: "request".into(),
-        deadline,
-    };
+impl Caller for Asker {
+    /// Whether somebody waits.
+    type Way = Arc<AtomicBool>;
+
+    fn principal(&self) -> &str {
+        &self.principal
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        self.deadline <= now
+    }
+
+    fn is_wanted(way: &Self::Way) -> bool {
+        way.load(Ordering::Relaxed)
+    }
+
+    fn send(_: Self::Way, _: Reply) {}
+}
+
+fn call(principal: &str, items: usize, deadline: Instant) -> (Arc<Call<Asker>>, Arc<AtomicBool>) {
     let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
     let task = PrivateTask::Sign { scheme, digest: Hash::Sha256.digest(&[b"message"]) };
-    Call::new(origin, Work::Private { key: Arc::clone(&KEY), tasks: vec![task; items] })
+    let work = Work::Private { key: Arc::clone(&KEY), tasks: vec![task; items] };
+    let is_wanted = Arc::new(AtomicBool::new(true));
+    (Call::new(Asker { principal: principal.into(), deadline }, work, Arc::clone(&is_wanted)), is_wanted)
 }
 
 fn later() -> Instant {
@@ -36,8 +50,8 @@ fn later() -> Instant {
 }
 
 /// How many items of each principal were taken, in order.
-fn names(taken: &Taken) -> Vec<(&str, usize)> {
-    taken.pieces.iter().map(|piece| (&piece.call.origin.principal.name[..], piece.items.len())).collect()
+fn names(taken: &Taken<Asker>) -> Vec<(&str, usize)> {
+    taken.pieces.iter().map(|piece| (&piece.call.caller.principal[..], piece.items.len())).collect()
 }
 
 #[test]
@@ -45,10 +59,8 @@ fn a_crowd_is_left_to_the_gpu_until_it_is_forgotten() {
     let (mut queues, start) = (Queues::default(), Instant::now());
     let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
     let is_for_gpu = |items: usize, has_gpu: bool| items >= if has_gpu { 50 } else { 100 };
-    let mut receivers = Vec::new();
-    let mut push = |queues: &mut Queues, items: usize| {
-        let (call, receiver) = call("a", items, later());
-        receivers.push(receiver);
+    let push = |queues: &mut Queues<Asker>, items: usize| {
+        let (call, _) = call("a", items, later());
         queues.push(CLASS, call, 0.001, ROOM).unwrap();
     };
     push(&mut queues, 60);
@@ -72,16 +84,14 @@ fn a_crowd_is_left_to_the_gpu_until_it_is_forgotten() {
 #[test]
 fn principals_are_served_in_turns() {
     let mut queues = Queues::default();
-    let mut receivers = Vec::new();
     for (principal, items) in [("greedy", 100), ("modest", 2), ("third", 1)] {
-        let (call, receiver) = call(principal, items, later());
-        receivers.push(receiver);
+        let (call, _) = call(principal, items, later());
         queues.push(CLASS, call, 0.1, ROOM).unwrap();
     }
     let taken = queues.take(CLASS, 12, 4, Instant::now());
     assert_eq!(names(&taken), [("greedy", 4), ("modest", 2), ("third", 1), ("greedy", 4), ("greedy", 1)]);
     assert_eq!((taken.items, queues.items(CLASS)), (12, 91));
-    let (late_comer, _receiver) = call("modest", 3, later());
+    let (late_comer, _) = call("modest", 3, later());
     queues.push(CLASS, late_comer, 0.1, ROOM).unwrap();
     let taken = queues.take(CLASS, 8, 4, Instant::now());
     assert_eq!(names(&taken), [("greedy", 4), ("modest", 3), ("greedy", 1)]);
@@ -92,10 +102,8 @@ fn principals_are_served_in_turns() {
 #[test]
 fn a_full_queue_refuses_but_for_the_modest() {
     let mut queues = Queues::default();
-    let mut receivers = Vec::new();
-    let mut push = |queues: &mut Queues, principal: &str| {
-        let (call, receiver) = call(principal, 1, later());
-        receivers.push(receiver);
+    let push = |queues: &mut Queues<Asker>, principal: &str| {
+        let (call, _) = call(principal, 1, later());
         queues.push(CLASS, call, 0.25, ROOM)
     };
     for _ in 0..4 {
@@ -118,10 +126,10 @@ fn a_full_queue_refuses_but_for_the_modest() {
 #[test]
 fn late_and_cancelled_calls_are_not_computed() {
     let mut queues = Queues::default();
-    let (late, _late) = call("a", 3, Instant::now());
-    let (cancelled, receiver) = call("a", 5, later());
-    let (wanted, _wanted) = call("a", 2, later());
-    drop(receiver);
+    let (late, _) = call("a", 3, Instant::now());
+    let (cancelled, is_wanted) = call("a", 5, later());
+    let (wanted, _) = call("a", 2, later());
+    is_wanted.store(false, Ordering::Relaxed);
     for call in [late, cancelled, wanted] {
         queues.push(CLASS, call, 0.1, ROOM).unwrap();
     }
@@ -134,10 +142,8 @@ fn late_and_cancelled_calls_are_not_computed() {
 fn classes_are_served_in_turns() {
     let other = Class { is_private: false, ..CLASS };
     let mut queues = Queues::default();
-    let mut receivers = Vec::new();
     for class in [CLASS, CLASS, other, other] {
-        let (call, receiver) = call("a", 1, later());
-        receivers.push(receiver);
+        let (call, _) = call("a", 1, later());
         queues.push(class, call, 0.1, ROOM).unwrap();
     }
     let mut order = Vec::new();

@@ -1,6 +1,6 @@
 //! Computing a batch of pieces.
 
-use super::call::{Answer, Part, Piece, Work};
+use crate::{Answer, Caller, Part, Piece, Refused, Work};
 use modmill::Engine;
 use modmill_rsa::{Digest, ItemError, Keys, PrivateKey, PrivateTask, PublicKey, PublicTask, Rsa};
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 /// Computes pieces, which are all private or all public, in one batch. Every piece gets a part with as many
 /// answers as it has items.
-pub(super) fn compute(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, String> {
+pub fn compute<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>, String> {
     let work = || match pieces {
         [Piece { call, items }] if matches!(call.work, Work::Rows { .. }) => rows(engine, &call.work, items),
         pieces if pieces.iter().any(|piece| matches!(piece.call.work, Work::Public { .. })) => {
@@ -22,7 +22,17 @@ pub(super) fn compute(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, St
     // unpoisoned, and nothing of the batch is looked at again.
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(parts) => parts.map_err(|error| error.to_string()),
-        Err(_) => Err("a worker stopped in the middle of a batch".to_owned()),
+        Err(_) => Err("it panicked in the middle of a batch".to_owned()),
+    }
+}
+
+/// Answers the calls of pieces, or ends them if there are no answers.
+pub fn hand_out<C: Caller>(pieces: &[Piece<C>], computed: Result<Vec<Part>, String>) {
+    match computed {
+        Ok(parts) => {
+            pieces.iter().zip(parts).for_each(|(piece, part)| piece.call.answer(piece.items.start, part));
+        }
+        Err(error) => pieces.iter().for_each(|piece| piece.call.refuse(Refused::Failed(error.clone()))),
     }
 }
 
@@ -38,7 +48,7 @@ fn rows(
     Ok(vec![Part::Rows(Rsa::new(engine).sign_digests_rows(&**key, *scheme, &digests)?)])
 }
 
-fn private(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::Error> {
+fn private<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>, modmill_rsa::Error> {
     let (mut keys, mut tasks): (Vec<&Arc<PrivateKey>>, Vec<Cow<'_, PrivateTask>>) = (Vec::new(), Vec::new());
     for Piece { call, items } in pieces {
         match &call.work {
@@ -61,7 +71,7 @@ fn private(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::
     Ok(split(pieces, answers.into_iter()))
 }
 
-fn public(engine: &Engine, pieces: &[Piece]) -> Result<Vec<Part>, modmill_rsa::Error> {
+fn public<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>, modmill_rsa::Error> {
     let (mut keys, mut tasks): (Vec<&Arc<PublicKey>>, Vec<&PublicTask>) = (Vec::new(), Vec::new());
     for Piece { call, items } in pieces {
         if let Work::Public { key, tasks: of_call } = &call.work {
@@ -85,10 +95,51 @@ fn keys_of<'a, K>(keys: &[&Arc<K>], each: &'a [&'a K]) -> Keys<'a, K> {
 }
 
 /// The answers of all pieces, piece by piece.
-fn split(pieces: &[Piece], mut answers: impl Iterator<Item = Answer>) -> Vec<Part> {
-    let part = |piece: &Piece| {
+fn split<C: Caller>(pieces: &[Piece<C>], mut answers: impl Iterator<Item = Answer>) -> Vec<Part> {
+    let part = |piece: &Piece<C>| {
         let answers = piece.items.clone().map(|_| answers.next().unwrap_or(Err(ItemError::Fault)));
         Part::Items(answers.collect())
     };
     pieces.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, Reply};
+    use modmill::Backend;
+    use modmill_rsa::{Hash, SignatureScheme, Sizes};
+    use std::time::Instant;
+
+    struct Nobody;
+
+    impl Caller for Nobody {
+        type Way = ();
+
+        fn principal(&self) -> &str {
+            ""
+        }
+
+        fn is_late(&self, _: Instant) -> bool {
+            false
+        }
+
+        fn is_wanted((): &()) -> bool {
+            true
+        }
+
+        fn send((): (), _: Reply) {}
+    }
+
+    #[test]
+    fn a_panic_costs_one_batch() {
+        let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
+        let key = Arc::new(PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap());
+        let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+        let work = Work::Rows { key, scheme, digests: vec![0; 64].into() };
+        let call = Call::new(Nobody, work, ());
+        let piece = |items| Piece { call: Arc::clone(&call), items };
+        assert!(compute(&engine, &[piece(0..1000)]).is_err());
+        assert_eq!(compute(&engine, &[piece(0..2)]).unwrap()[0].len(), 2);
+    }
 }

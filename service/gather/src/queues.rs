@@ -1,25 +1,29 @@
 //! The waiting operations: a queue for each length of moduli, in it a line for each principal, served in
 //! turns.
 
-use super::call::{Call, Class, Piece};
-use super::task::Refused;
 use crate::turns::Turns;
+use crate::{Call, Caller, Class, Piece, Refused};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How much may wait.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub struct Room {
     /// Seconds of work.
-    pub(super) seconds: f64,
+    pub seconds: f64,
     /// Calls.
-    pub(super) calls: usize,
+    pub calls: usize,
+}
+
+impl Room {
+    /// Room without a bound.
+    pub const ENDLESS: Self = Self { seconds: f64::INFINITY, calls: usize::MAX };
 }
 
 /// A call of which items wait.
-struct Waiting {
-    call: Arc<Call>,
+struct Waiting<C: Caller> {
+    call: Arc<Call<C>>,
     /// The first item that waits.
     next: usize,
     /// The number of items of the call.
@@ -29,9 +33,8 @@ struct Waiting {
 }
 
 /// The queue of one class.
-#[derive(Default)]
-struct Queue {
-    lines: Turns<Waiting>,
+struct Queue<C: Caller> {
+    lines: Turns<Waiting<C>>,
     items: usize,
     /// The turn in which the queue was last served.
     served: u64,
@@ -40,6 +43,13 @@ struct Queue {
     crowd: Crowd,
     /// Whether the items are left to the GPU.
     is_for_gpu: bool,
+}
+
+impl<C: Caller> Default for Queue<C> {
+    fn default() -> Self {
+        let (lines, items, served, computing, crowd, is_for_gpu) = Default::default();
+        Self { lines, items, served, computing, crowd, is_for_gpu }
+    }
 }
 
 /// Seconds in which a crowd is forgotten. Answered clients ask again within that time.
@@ -63,57 +73,78 @@ impl Crowd {
 }
 
 /// The operations that leave a queue together.
-#[derive(Default)]
-pub(super) struct Taken {
-    pub(super) pieces: Vec<Piece>,
-    pub(super) items: usize,
-    /// Calls whose deadline has passed.
-    pub(super) late: Vec<Arc<Call>>,
+pub struct Taken<C: Caller> {
+    /// The operations.
+    pub pieces: Vec<Piece<C>>,
+    /// Their number.
+    pub items: usize,
+    /// Calls that are late, and were not taken.
+    pub late: Vec<Arc<Call<C>>>,
+}
+
+impl<C: Caller> Default for Taken<C> {
+    fn default() -> Self {
+        Self { pieces: Vec::new(), items: 0, late: Vec::new() }
+    }
 }
 
 /// All queues.
-#[derive(Default)]
-pub(super) struct Queues {
-    classes: BTreeMap<Class, Queue>,
+pub struct Queues<C: Caller> {
+    classes: BTreeMap<Class, Queue<C>>,
     /// Seconds of work that each principal has waiting.
     principals: HashMap<String, f64>,
     seconds: f64,
     calls: usize,
     turn: u64,
-    pub(super) is_draining: bool,
-    /// Workers of the CPU that wait for work.
-    pub(super) idle: usize,
-    /// Workers of the GPU that wait for work.
-    pub(super) idle_gpu: usize,
+    /// Whether no more calls are taken.
+    pub is_draining: bool,
+    /// Threads of the CPU that wait for work.
+    pub idle: usize,
+    /// Threads of the GPU that wait for work.
+    pub idle_gpu: usize,
 }
 
-impl Queues {
+impl<C: Caller> Default for Queues<C> {
+    fn default() -> Self {
+        Self {
+            classes: BTreeMap::new(),
+            principals: HashMap::new(),
+            seconds: 0.0,
+            calls: 0,
+            turn: 0,
+            is_draining: false,
+            idle: 0,
+            idle_gpu: 0,
+        }
+    }
+}
+
+impl<C: Caller> Queues<C> {
     /// Adds a call of `charge` seconds of work, or says when to try again.
     ///
     /// Where the room is full, a principal that has less than its share of it may still use as much again:
     /// one that asks for little is served while others ask for too much.
-    pub(super) fn push(
-        &mut self,
-        class: Class,
-        call: Arc<Call>,
-        charge: f64,
-        room: Room,
-    ) -> Result<(), Refused> {
+    pub fn push(&mut self, class: Class, call: Arc<Call<C>>, charge: f64, room: Room) -> Result<(), Refused> {
         if self.is_draining {
             return Err(Refused::Draining);
         }
-        let principal = &call.origin.principal.name;
+        let principal = call.caller.principal();
         let own = self.principals.get(principal).copied();
         let principals = self.principals.len() + usize::from(own.is_none());
         let is_full = |seconds: f64, calls: usize| self.seconds >= seconds || self.calls >= calls;
         let is_modest = own.unwrap_or(0.0) < room.seconds / principals as f64;
-        if is_full(room.seconds, room.calls) && (!is_modest || is_full(2.0 * room.seconds, 2 * room.calls)) {
+        if is_full(room.seconds, room.calls)
+            && (!is_modest || is_full(2.0 * room.seconds, room.calls.saturating_mul(2)))
+        {
             let wait = (self.seconds - room.seconds / 2.0).clamp(0.01, 10.0);
             return Err(Refused::Overloaded(Duration::from_millis((1e3 * wait) as u64)));
         }
         let queue = self.classes.entry(class).or_default();
-        let end = call.work.len();
-        *self.principals.entry(principal.clone()).or_default() += charge;
+        let end = call.work.items();
+        match self.principals.get_mut(principal) {
+            Some(own) => *own += charge,
+            None => drop(self.principals.insert(principal.to_owned(), charge)),
+        }
         queue.lines.line(principal).push_back(Waiting { call: Arc::clone(&call), next: 0, end, charge });
         queue.items += end;
         self.seconds += charge;
@@ -123,7 +154,7 @@ impl Queues {
 
     /// Decides whether the items of a class are left to the GPU, by `is_for_gpu` of how many there are and of
     /// who took them so far. The second answer is whether that changed.
-    pub(super) fn decide(
+    pub fn decide(
         &mut self,
         class: Class,
         now: Instant,
@@ -136,36 +167,45 @@ impl Queues {
     }
 
     /// Items that were taken are computed.
-    pub(super) fn computed(&mut self, class: Class, items: usize) {
+    pub fn computed(&mut self, class: Class, items: usize) {
         if let Some(queue) = self.classes.get_mut(&class) {
             queue.computing = queue.computing.saturating_sub(items);
         }
     }
 
     /// Whether the items of a class are left to the GPU. The last ones of a service that ends are not.
-    pub(super) fn is_for_gpu(&self, class: Class) -> bool {
+    #[must_use]
+    pub fn is_for_gpu(&self, class: Class) -> bool {
         !self.is_draining && self.classes.get(&class).is_some_and(|queue| queue.is_for_gpu)
     }
 
     /// The class that has waited longest for a worker, of those with at least `least(class)` items.
-    pub(super) fn next_class(&self, least: impl Fn(Class) -> usize) -> Option<Class> {
+    #[must_use]
+    pub fn next_class(&self, least: impl Fn(Class) -> usize) -> Option<Class> {
         let ready = self.classes.iter().filter(|(class, queue)| queue.items >= least(**class).max(1));
         ready.min_by_key(|(_, queue)| queue.served).map(|(class, _)| *class)
     }
 
     /// Items of a class that wait.
-    pub(super) fn items(&self, class: Class) -> usize {
+    #[must_use]
+    pub fn items(&self, class: Class) -> usize {
         self.classes.get(&class).map_or(0, |queue| queue.items)
     }
 
-    /// Calls that wait, and seconds of work.
-    pub(super) fn depth(&self) -> (usize, f64) {
+    /// The calls that wait, class by class.
+    pub fn calls(&self) -> impl Iterator<Item = &Arc<Call<C>>> {
+        self.classes.values().flat_map(|queue| queue.lines.items()).map(|waiting| &waiting.call)
+    }
+
+    /// The number of calls that wait, and seconds of work.
+    #[must_use]
+    pub fn depth(&self) -> (usize, f64) {
         (self.calls, self.seconds)
     }
 
     /// Takes at most `most` items of a class: from every principal in turn `quantum` of them, or its share if
     /// that is more.
-    pub(super) fn take(&mut self, class: Class, most: usize, quantum: usize, now: Instant) -> Taken {
+    pub fn take(&mut self, class: Class, most: usize, quantum: usize, now: Instant) -> Taken<C> {
         let mut taken = Taken::default();
         self.turn += 1;
         let Some(queue) = self.classes.get_mut(&class) else { return taken };
@@ -180,7 +220,7 @@ impl Queues {
             while taken.items - before < quota
                 && let Some(waiting) = line.items.front_mut()
             {
-                let is_late = waiting.call.origin.deadline <= now;
+                let is_late = waiting.call.caller.is_late(now);
                 if is_late || !waiting.call.is_wanted() {
                     queue.items -= waiting.end - waiting.next;
                     waiting.next = waiting.end;

@@ -1,9 +1,9 @@
 //! How long operations take, by the engine's own plans and by what was measured since.
 
-use super::call::Class;
+use crate::Class;
 use modmill::{Backend, Engine, Op, Plan, Request};
+use modmill_core::sync::{Mutex, RwLock};
 use modmill_rsa::Rsa;
-use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -21,26 +21,26 @@ const AROUND: f64 = 1.1;
 
 /// The estimated cost of a class of operations.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Estimate {
+pub struct Estimate {
     /// Items that a worker of the CPU computes in the time of one.
-    pub(super) group: usize,
+    pub group: usize,
     /// Seconds that a worker of the CPU takes for an item in a batch of whole groups.
-    pub(super) item_seconds: f64,
+    pub item_seconds: f64,
     /// The GPU, if it pays.
-    pub(super) gpu: Option<GpuEstimate>,
+    pub gpu: Option<GpuEstimate>,
 }
 
 /// The estimated cost of a class of operations on the GPU.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct GpuEstimate {
+pub struct GpuEstimate {
     /// Items that the GPU finishes before all workers of the CPU do.
-    pub(super) least: usize,
+    pub least: usize,
     /// Items that take no longer than the bound.
-    pub(super) most: usize,
+    pub most: usize,
     /// Items in a second.
-    pub(super) rate: f64,
+    pub rate: f64,
     /// Seconds of a batch of one item.
-    pub(super) start: f64,
+    pub start: f64,
 }
 
 impl GpuEstimate {
@@ -52,14 +52,19 @@ impl GpuEstimate {
 
 impl Estimate {
     /// Items of a batch that takes `seconds`: whole groups, and one at least.
-    pub(super) fn most(&self, seconds: f64) -> usize {
+    #[must_use]
+    pub fn most(&self, seconds: f64) -> usize {
         let groups = (seconds / (self.item_seconds * self.group as f64)) as usize;
         groups.max(1) * self.group
     }
 
-    /// Items for a worker when `waiting` wait and `workers` are free to take them.
-    pub(super) fn share(&self, waiting: usize, workers: usize, seconds: f64) -> usize {
-        let share = waiting.div_ceil(workers.max(1)).next_multiple_of(self.group).min(self.most(seconds));
+    /// Items of a batch, `most` at the most, when `waiting` wait and `threads` are free to take them.
+    ///
+    /// Two batches of whole groups and a rest take as long as one batch of all items. The whole groups have
+    /// their answers earlier, and the rest may be joined by others.
+    #[must_use]
+    pub fn share(&self, waiting: usize, threads: usize, most: usize) -> usize {
+        let share = waiting.div_ceil(threads.max(1)).next_multiple_of(self.group).min(most);
         match waiting {
             waiting if waiting <= self.group => waiting,
             // A group that is not full takes as long as a full one: it is left to be filled.
@@ -71,20 +76,28 @@ impl Estimate {
     /// Whether the GPU answers `items` items sooner than all workers of the CPU, which other work slows down
     /// as it did lately. A class that the GPU has goes back to the CPU when the GPU takes twice as long, so
     /// that it does not go to and fro.
-    pub(super) fn is_gpu_sooner(&self, items: usize, workers: usize, has_gpu: bool) -> bool {
+    #[must_use]
+    pub fn is_gpu_sooner(&self, items: usize, workers: usize, has_gpu: bool) -> bool {
         let cpu = items as f64 * self.item_seconds / workers as f64;
         self.gpu.is_some_and(|gpu| cpu >= if has_gpu { 0.5 } else { 1.0 } * gpu.seconds(items))
     }
 
+    /// Seconds that a thread of the CPU takes for a group of lanes.
+    #[must_use]
+    pub fn group_seconds(&self) -> f64 {
+        self.group as f64 * self.item_seconds
+    }
+
     /// Seconds that one item waits in a full queue, with all who compute.
-    pub(super) fn seconds(&self, items: usize, workers: usize) -> f64 {
+    #[must_use]
+    pub fn seconds(&self, items: usize, workers: usize) -> f64 {
         let rate = workers as f64 / self.item_seconds + self.gpu.map_or(0.0, |gpu| gpu.rate);
         items as f64 / rate
     }
 }
 
 /// The estimates of all classes.
-pub(super) struct Estimates {
+pub struct Estimates {
     /// The estimates of the plans.
     planned: RwLock<BTreeMap<Class, (Estimate, Instant)>>,
     /// Measured seconds as a multiple of planned ones, on the CPU and on the GPU.
@@ -94,12 +107,15 @@ pub(super) struct Estimates {
 }
 
 impl Estimates {
-    pub(super) fn new(workers: usize, gpu_seconds: f64) -> Self {
+    /// No estimates yet, for `workers` threads of the CPU. A batch on a GPU may take `gpu_seconds`.
+    #[must_use]
+    pub fn new(workers: usize, gpu_seconds: f64) -> Self {
         Self { planned: RwLock::default(), scales: Mutex::default(), workers, gpu_seconds }
     }
 
     /// The estimate of a class, without planning.
-    pub(super) fn get(&self, class: Class) -> Option<Estimate> {
+    #[must_use]
+    pub fn get(&self, class: Class) -> Option<Estimate> {
         let (planned, _) = *self.planned.read().get(&class)?;
         let scales = self.scales.lock();
         let [cpu, gpu] = scales.get(&class).copied().unwrap_or([1.0; 2]);
@@ -109,7 +125,8 @@ impl Estimates {
 
     /// The estimate of a class. `cpu` is the engine of one worker, `gpu` the engine with GPUs if there are
     /// any.
-    pub(super) fn of(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
+    #[must_use]
+    pub fn of(&self, class: Class, cpu: &Engine, gpu: Option<&Engine>) -> Estimate {
         let made = self.planned.read().get(&class).map(|(_, made)| *made);
         if made.is_none_or(|made| gpu.is_some() && made.elapsed() > GPU_AGE) {
             let estimate = self.plan(class, cpu, gpu);
@@ -120,7 +137,7 @@ impl Estimates {
     }
 
     /// Learns that `items` items took `seconds` on a worker of the CPU.
-    pub(super) fn learn(&self, class: Class, items: usize, seconds: f64) {
+    pub fn learn(&self, class: Class, items: usize, seconds: f64) {
         let planned = self.planned.read().get(&class).map(|(planned, _)| *planned);
         let Some(planned) = planned else { return };
         let expected = items.next_multiple_of(planned.group) as f64 * planned.item_seconds;
@@ -128,7 +145,7 @@ impl Estimates {
     }
 
     /// Learns that `items` items took `seconds` on the GPU.
-    pub(super) fn learn_gpu(&self, class: Class, items: usize, seconds: f64) {
+    pub fn learn_gpu(&self, class: Class, items: usize, seconds: f64) {
         let planned = self.planned.read().get(&class).and_then(|(planned, _)| planned.gpu);
         let Some(planned) = planned else { return };
         self.scale(class, 1, seconds / planned.seconds(items));
@@ -193,7 +210,8 @@ mod tests {
             (50, 1, 48),
             (49, 4, 16),
         ] {
-            assert_eq!(estimate.share(waiting, workers, 5e-3), share, "{waiting} wait for {workers}");
+            let most = estimate.most(5e-3);
+            assert_eq!(estimate.share(waiting, workers, most), share, "{waiting} wait for {workers}");
         }
     }
 

@@ -3,13 +3,15 @@
 use std::collections::VecDeque;
 
 /// The waiting items of one principal, in the order in which they came.
-pub(crate) struct Line<T> {
-    pub(crate) principal: String,
-    pub(crate) items: VecDeque<T>,
+pub struct Line<T> {
+    /// The principal.
+    pub principal: String,
+    /// What waits.
+    pub items: VecDeque<T>,
 }
 
 /// The lines of all principals.
-pub(crate) struct Turns<T> {
+pub struct Turns<T> {
     /// The first line is served next.
     lines: VecDeque<Line<T>>,
 }
@@ -22,12 +24,13 @@ impl<T> Default for Turns<T> {
 
 impl<T> Turns<T> {
     /// The principals that wait.
-    pub(crate) fn principals(&self) -> usize {
+    #[must_use]
+    pub fn principals(&self) -> usize {
         self.lines.len()
     }
 
     /// The line of `principal`. A new one is the last.
-    pub(crate) fn line(&mut self, principal: &str) -> &mut VecDeque<T> {
+    pub fn line(&mut self, principal: &str) -> &mut VecDeque<T> {
         let place = self.lines.iter().position(|line| line.principal == principal).unwrap_or_else(|| {
             self.lines.push_back(Line { principal: principal.to_owned(), items: VecDeque::new() });
             self.lines.len() - 1
@@ -35,20 +38,25 @@ impl<T> Turns<T> {
         &mut self.lines[place].items
     }
 
+    /// Everything that waits, line by line.
+    pub fn items(&self) -> impl Iterator<Item = &T> {
+        self.lines.iter().flat_map(|line| &line.items)
+    }
+
     /// Takes the line whose turn it is.
-    pub(crate) fn next_line(&mut self) -> Option<Line<T>> {
+    pub fn next_line(&mut self) -> Option<Line<T>> {
         self.lines.pop_front()
     }
 
     /// Puts a line behind the others, if something is left in it.
-    pub(crate) fn put_back(&mut self, line: Line<T>) {
+    pub fn put_back(&mut self, line: Line<T>) {
         if !line.items.is_empty() {
             self.lines.push_back(line);
         }
     }
 
     /// The first item of the line whose turn it is.
-    pub(crate) fn next(&mut self) -> Option<T> {
+    pub fn next_item(&mut self) -> Option<T> {
         while let Some(mut line) = self.next_line() {
             let item = line.items.pop_front();
             self.put_back(line);
