@@ -21,7 +21,6 @@ pub mod batch;
 pub mod body;
 pub mod bulk;
 mod changes;
-pub mod client;
 pub mod clock;
 pub mod config;
 pub mod credentials;
@@ -48,7 +47,6 @@ mod shares;
 pub mod sigv4;
 mod socket;
 pub mod store;
-pub mod tls_client;
 pub mod transit;
 mod uuid;
 

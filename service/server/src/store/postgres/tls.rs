@@ -1,7 +1,7 @@
 //! How the database is reached: the parts of its URL, and TLS.
 
 use crate::store::StoreError;
-use crate::tls_client::{self, Roots};
+use modmill_client::tls::{self, Roots};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::future::Future;
@@ -70,7 +70,7 @@ fn client(root: Option<&str>) -> Result<ClientConfig, StoreError> {
         None => (Roots::System, "the system's certificates, without sslrootcert".to_owned()),
     };
     // PostgreSQL speaks one protocol, and does not ask for its name.
-    tls_client::config(roots, &[]).map_err(|reason| StoreError::Unavailable(format!("{what}: {reason}")))
+    tls::config(roots, &[]).map_err(|reason| StoreError::Unavailable(format!("{what}: {reason}")))
 }
 
 /// Makes TLS connections for tokio-postgres.

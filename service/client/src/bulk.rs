@@ -1,9 +1,10 @@
-//! A client of the bulk endpoint ([`crate::bulk`]).
+//! The bulk endpoint of the signing service, which signs thousands of digests in one request: its frames, its
+//! names of schemes, and a client. `modmill_server::bulk` has the protocol.
 //!
 //! ```no_run
-//! # async fn example() -> Result<(), modmill_server::client::ClientError> {
+//! # async fn example() -> Result<(), modmill_client::bulk::ClientError> {
 //! use modmill_rsa::{Hash, SignatureScheme};
-//! use modmill_server::client::{BulkClient, Trust};
+//! use modmill_client::bulk::{BulkClient, Trust};
 //!
 //! let client = BulkClient::connect("https://signer.example:8443", "TOKEN", &Trust::System).await?;
 //! let digests = vec![0; 32 * 1000];
@@ -15,14 +16,14 @@
 //! ```
 
 mod connect;
+mod frame;
+pub mod scheme;
 mod signed;
-#[cfg(test)]
-mod tests;
 
 pub use connect::Trust;
+pub use frame::{Event, FrameError, Frames, Status, end, frame};
 pub use signed::Signed;
 
-use crate::bulk::{DIGESTS, Event, FrameError, Frames, SIGNATURE_LENGTH, SIGNATURES, Status, scheme};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
@@ -34,6 +35,13 @@ use hyper::client::conn::http2::SendRequest;
 use modmill_rsa::SignatureScheme;
 use std::convert::Infallible;
 use std::pin::Pin;
+
+/// The media type of digests side by side.
+pub const DIGESTS: &str = "application/x-modmill-digests";
+/// The media type of the frames of an answer.
+pub const SIGNATURES: &str = "application/x-modmill-signatures";
+/// The header with the length of a signature.
+pub const SIGNATURE_LENGTH: &str = "modmill-signature-length";
 
 /// The longest text of an error that is read.
 const MAX_ERROR: usize = 64 << 10;

@@ -1,6 +1,5 @@
 //! The frames of an answer.
 
-use crate::batch::Rows;
 use bytes::{Buf, Bytes, BytesMut};
 
 /// Bytes before the flags of a frame.
@@ -38,16 +37,17 @@ impl Status {
     }
 }
 
-/// The frame with the answers of `rows`, whose signatures have `length` bytes.
-pub(super) fn frame(rows: &Rows, length: usize) -> Bytes {
-    let count = rows.len();
+/// The frame with `count` answers, whose signatures have `length` bytes. `None` stands for an item that could
+/// not be signed.
+#[must_use]
+pub fn frame<'a>(count: usize, answers: impl Iterator<Item = Option<&'a [u8]>>, length: usize) -> Bytes {
     let mut frame = vec![0; HEAD + count * (1 + length)];
     let (head, rest) = frame.split_at_mut(HEAD);
     head.copy_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
     let (flags, signatures) = rest.split_at_mut(count);
-    for ((answer, flag), place) in rows.iter().zip(flags).zip(signatures.chunks_exact_mut(length.max(1))) {
+    for ((answer, flag), place) in answers.zip(flags).zip(signatures.chunks_exact_mut(length.max(1))) {
         match answer {
-            Ok(signature) if signature.len() == place.len() => place.copy_from_slice(signature),
+            Some(signature) if signature.len() == place.len() => place.copy_from_slice(signature),
             _ => *flag = 1,
         }
     }
@@ -55,7 +55,8 @@ pub(super) fn frame(rows: &Rows, length: usize) -> Bytes {
 }
 
 /// The last frame.
-pub(super) fn end(status: Status, text: &str) -> Bytes {
+#[must_use]
+pub fn end(status: Status, text: &str) -> Bytes {
     let text = text.get(..text.len().min(usize::from(u16::MAX))).unwrap_or_default();
     let mut frame = vec![0; HEAD];
     frame.push(status.code());

@@ -1,7 +1,7 @@
 //! Connections: plain, or TLS with the certificates that the caller trusts.
 
 use super::{ClientError, RequestBody};
-use crate::tls_client::{self, Roots};
+use crate::tls::{self, Roots};
 use http::Uri;
 use http::uri::Scheme;
 use hyper::client::conn::http2::{Builder, SendRequest};
@@ -57,10 +57,10 @@ pub(super) async fn connect(
     let tcp = TcpStream::connect((host.as_str(), port)).await.map_err(failed)?;
     tcp.set_nodelay(true).map_err(failed)?;
     let sender = if is_secure {
-        let config = tls_client::config(trust.roots(), &["h2"]).map_err(ClientError::Certificates)?;
+        let config = tls::config(trust.roots(), &["h2"]).map_err(ClientError::Certificates)?;
         let name = ServerName::try_from(host.clone()).map_err(|_| wrong())?;
-        let tls = TlsConnector::from(Arc::new(config)).connect(name, tcp).await.map_err(failed)?;
-        handshake(tls).await?
+        let stream = TlsConnector::from(Arc::new(config)).connect(name, tcp).await.map_err(failed)?;
+        handshake(stream).await?
     } else {
         handshake(tcp).await?
     };

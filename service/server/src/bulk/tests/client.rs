@@ -1,10 +1,11 @@
 //! The client and the endpoint over real connections.
 
-use super::*;
-use crate::bulk::tests::{Bulk, verdicts};
+use super::{Bulk, verdicts};
 use crate::door::testing::{TOKEN, WEAK};
-use futures_util::TryStreamExt;
-use modmill_rsa::{Hash, Pss, SaltLength};
+use bytes::Bytes;
+use futures_util::{TryStreamExt, stream};
+use modmill_client::bulk::{BulkClient, ClientError, Status, Trust};
+use modmill_rsa::{Hash, Pss, SaltLength, SignatureScheme};
 
 /// The address of a server on this machine.
 async fn serve(bulk: &Bulk) -> String {
