@@ -1,10 +1,10 @@
 //! Files that are not as they were written.
 
 use crate::{Note, folder, kinds};
-use modmill_server::backup::{self, BackupError};
-use modmill_server::master_key::MasterKey;
-use modmill_server::records::{Changes, Records, RecordsError};
-use modmill_server::store::{EmbeddedStore, MemoryStore, Store, StoreError};
+use modmill_records::backup::{self, BackupError};
+use modmill_records::master_key::MasterKey;
+use modmill_records::store::{EmbeddedStore, MemoryStore, Store, StoreError};
+use modmill_records::{Changes, Records, RecordsError};
 use modmill_testing::rng::Rng;
 use std::path::Path;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::postgres::Database;
 use crate::proxy::{Cut, Proxy};
-use modmill_server::store::{Change, PostgresStore, PostgresTimes, Store, StoreError, Write};
+use modmill_records::store::{Change, PostgresStore, PostgresTimes, Store, StoreError, Write};
 use std::time::Duration;
 
 /// Long enough for a machine that is busy.

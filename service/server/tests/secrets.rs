@@ -1,17 +1,29 @@
 //! Secrets that the disk must not hold.
 
-use crate::{Note, kinds};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use modmill_server::backup;
-use modmill_server::credentials;
-use modmill_server::credentials::Right;
-use modmill_server::master_key::MasterKey;
-use modmill_server::records::{Changes, Records, RecordsError};
-use modmill_server::secret::SecretBytes;
-use modmill_server::store::{EmbeddedStore, Store};
+use modmill_records::master_key::MasterKey;
+use modmill_records::store::{EmbeddedStore, Store};
+use modmill_records::{Changes, Document, Kinds, Records, RecordsError, backup};
+use modmill_seal::SecretBytes;
+use modmill_server::credentials::{self, Right};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+#[derive(Serialize, Deserialize)]
+struct Note {
+    id: String,
+    secret: SecretBytes,
+}
+
+impl Document for Note {
+    const KIND: &'static str = "note";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
 
 fn holds(file: &[u8], bytes: &[u8]) -> bool {
     file.windows(bytes.len()).any(|window| window == bytes)
@@ -25,12 +37,12 @@ async fn the_files_hold_no_secrets() {
     getrandom::fill(&mut text).unwrap();
     let text = STANDARD.encode(text);
     let master = MasterKey::parse(&text, "the text").unwrap();
-    let kinds = credentials::kinds(kinds());
+    let kinds = credentials::kinds(Kinds::default().with::<Note>());
     let records = Records::unlock(Arc::clone(&store), vec![master.clone()], kinds).await.unwrap();
     // As long as a private key of 2048 bits in PKCS #8.
     let mut der = vec![0; 1218];
     getrandom::fill(&mut der).unwrap();
-    let note = Note { id: "a key".into(), number: 1, secret: SecretBytes::new(der.clone().into()) };
+    let note = Note { id: "a key".into(), secret: SecretBytes::new(der.clone().into()) };
     records.change(|_| Ok::<_, RecordsError>((Changes::new().put(&note), ()))).await.unwrap();
     let new = credentials::create(&records, "alice", BTreeSet::from([Right::Kms]), 1).await.unwrap();
     let copy = dir.path().join("backup");

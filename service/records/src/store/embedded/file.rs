@@ -1,7 +1,7 @@
 //! The file of the store, and who may use it.
 
-use crate::files::{create_folder, open_private, sync_folder};
 use crate::store::StoreError;
+use modmill_seal::files::{create_folder, open_private, sync_folder};
 use redb::Database;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};

@@ -3,10 +3,15 @@
 //! Reading never waits. A change is sealed, committed to the store, and then seen by everybody. Changes that
 //! other replicas commit to the same store come in by [`Records::refresh`], which [`Records::follow`] calls.
 
+#![forbid(unsafe_code)]
+
+pub mod backup;
 mod changes;
 mod header;
 mod kinds;
+pub mod master_key;
 mod reseal;
+pub mod store;
 mod take_over;
 
 pub use changes::Changes;

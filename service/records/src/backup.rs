@@ -7,9 +7,9 @@
 
 mod form;
 
-use crate::files::write_new;
-use crate::records::HEADER_KIND;
+use crate::HEADER_KIND;
 use crate::store::{Change, Store, StoreError, Write};
+use modmill_seal::files::write_new;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -2,10 +2,10 @@
 
 use crate::postgres::Database;
 use crate::{Note, folder, kinds};
-use modmill_server::backup::{BackupError, restore, write};
-use modmill_server::master_key::MasterKey;
-use modmill_server::records::{Changes, Records, RecordsError};
-use modmill_server::store::{EmbeddedStore, Store};
+use modmill_records::backup::{BackupError, restore, write};
+use modmill_records::master_key::MasterKey;
+use modmill_records::store::{EmbeddedStore, Store};
+use modmill_records::{Changes, Records, RecordsError};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! The master key: what an operator keeps outside of the store, and without which nobody reads it.
 
-use crate::hex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use modmill_seal::files::write_new;
-use modmill_seal::{Cost, KEY, SealError, SecretBytes, Stretch};
+use modmill_seal::{Cost, KEY, SealError, SecretBytes, Stretch, hex};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -84,7 +83,7 @@ impl MasterKey {
     /// processes that do so at once, all get the same key.
     ///
     /// A store that is not empty has a key already: use [`MasterKey::read`] for it, so that a file that was
-    /// lost is not replaced by one that opens nothing. [`crate::records::is_new`] tells.
+    /// lost is not replaced by one that opens nothing. [`crate::is_new`] tells.
     pub fn read_or_create(path: &Path) -> Result<Self, MasterKeyError> {
         let bytes = Self::random()?.wrapping_key(None)?;
         let text = Zeroizing::new(STANDARD.encode(bytes.expose()));

@@ -1,6 +1,6 @@
 //! A database of its own for each test, in the server that `MODMILL_TEST_POSTGRES` names.
 
-use modmill_server::store::PostgresStore;
+use modmill_records::store::PostgresStore;
 use std::net::SocketAddr;
 use tokio_postgres::config::Host;
 use tokio_postgres::{Client, NoTls};

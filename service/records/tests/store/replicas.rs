@@ -2,9 +2,9 @@
 
 use crate::postgres::Database;
 use crate::{Note, kinds};
-use modmill_server::master_key::MasterKey;
-use modmill_server::records::{Changes, Records, RecordsError, SealError, reseal};
-use modmill_server::store::{EmbeddedStore, MemoryStore, Store, StoreError};
+use modmill_records::master_key::MasterKey;
+use modmill_records::store::{EmbeddedStore, MemoryStore, Store, StoreError};
+use modmill_records::{Changes, Records, RecordsError, SealError, reseal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

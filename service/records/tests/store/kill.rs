@@ -4,9 +4,9 @@
 //! and kills it.
 
 use crate::{Note, folder, kinds};
-use modmill_server::master_key::MasterKey;
-use modmill_server::records::{Changes, Records, RecordsError, reseal};
-use modmill_server::store::{EmbeddedStore, Store};
+use modmill_records::master_key::MasterKey;
+use modmill_records::store::{EmbeddedStore, Store};
+use modmill_records::{Changes, Records, RecordsError, reseal};
 use modmill_testing::rng::Rng;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write as _};

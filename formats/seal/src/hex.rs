@@ -1,13 +1,15 @@
 //! Bytes in hexadecimal.
 
 /// The two digits of a byte, in lower case.
-pub(crate) fn digits(octet: u8) -> [char; 2] {
+#[must_use]
+pub fn digits(octet: u8) -> [char; 2] {
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
     [digit(octet >> 4), digit(octet)]
 }
 
 /// The bytes in lower case.
-pub(crate) fn encode(octets: &[u8]) -> String {
+#[must_use]
+pub fn encode(octets: &[u8]) -> String {
     let mut text = String::with_capacity(2 * octets.len());
     octets.iter().for_each(|octet| text.extend(digits(*octet)));
     text
@@ -15,7 +17,8 @@ pub(crate) fn encode(octets: &[u8]) -> String {
 
 /// Reads digits of either case into `octets`. Returns `None` if there is another character, or if there are
 /// not exactly as many digits as `octets` need.
-pub(crate) fn decode(digits: &[u8], octets: &mut [u8]) -> Option<()> {
+#[must_use]
+pub fn decode(digits: &[u8], octets: &mut [u8]) -> Option<()> {
     if digits.len() != 2 * octets.len() {
         return None;
     }

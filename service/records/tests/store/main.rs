@@ -8,10 +8,9 @@ mod postgres;
 mod proxy;
 mod replicas;
 mod restore;
-mod secrets;
 
-use modmill_server::records::{Document, Kinds};
-use modmill_server::secret::SecretBytes;
+use modmill_records::{Document, Kinds};
+use modmill_seal::SecretBytes;
 use serde::{Deserialize, Serialize};
 
 /// A document of these tests.

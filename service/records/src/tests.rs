@@ -1,6 +1,6 @@
 use super::*;
-use crate::secret::SecretBytes;
 use crate::store::{Change, MemoryStore};
+use modmill_seal::SecretBytes;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use zeroize::Zeroizing;

@@ -1,7 +1,7 @@
 //! Random commits have the same effect on every store.
 
 use crate::postgres::Database;
-use modmill_server::store::{Change, EmbeddedStore, MemoryStore, Row, Store, Write};
+use modmill_records::store::{Change, EmbeddedStore, MemoryStore, Row, Store, Write};
 use modmill_testing::rng::Rng;
 
 /// The rows in one order, without those that were deleted before the commit `opened`.
