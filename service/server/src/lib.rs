@@ -7,9 +7,9 @@
 //! ```text
 //!  kms   transit   bulk   privacy_pass        doors: protocols, and who may do what
 //!     \      |       |      /
-//!      records     batch                      keys and names; operations in batches
-//!         |          |
-//!       store     modmill-rsa                 sealed documents on disk; the arithmetic
+//!  modmill-records   batch                    keys and names in a store; operations in batches
+//!                      |
+//!               modmill-gather, modmill-rsa   queues and estimates; the arithmetic
 //! ```
 #![deny(unsafe_code)]
 
