@@ -1,9 +1,9 @@
 //! The figures that the service reports: counters for Prometheus, and the last minutes for the live page.
 
-pub mod history;
+pub(crate) mod history;
 mod registry;
 
-pub use history::{History, Second, Snapshot};
+pub(crate) use history::{History, Snapshot};
 
 use modmill_gather::Refused;
 use registry::Registered;

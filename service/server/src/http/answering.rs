@@ -8,7 +8,7 @@ use std::future::Future;
 use tower_service::Service as _;
 
 /// Answers requests.
-pub trait Answering: Send + Sync + 'static {
+pub(crate) trait Answering: Send + Sync + 'static {
     /// The answer to a request.
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
 }

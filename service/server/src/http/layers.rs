@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The limits of requests.
 #[derive(Clone)]
-pub struct Layers {
+pub(crate) struct Layers {
     /// The most bytes of a small request's body.
     pub body_bytes: usize,
     /// The most bytes of a batch's body.
@@ -25,13 +25,13 @@ pub struct Layers {
 }
 
 /// Doors with limits and figures around them.
-pub struct Layered<A> {
+pub(crate) struct Layered<A> {
     doors: A,
     layers: Layers,
 }
 
 /// These doors with limits and figures.
-pub fn layered<A: Answering>(doors: A, layers: Layers) -> Layered<A> {
+pub(crate) fn layered<A: Answering>(doors: A, layers: Layers) -> Layered<A> {
     Layered { doors, layers }
 }
 

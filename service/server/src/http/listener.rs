@@ -41,7 +41,7 @@ const HEADS: usize = 64 << 20;
 /// Serves `doors` on connections to `listener` until `stop` says true. Then no more connections are
 /// accepted, requests under way are answered, and connections are closed. Returns whether all of them ended
 /// in time.
-pub async fn listen(
+pub(crate) async fn listen(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
     doors: impl Answering,
