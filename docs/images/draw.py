@@ -70,8 +70,9 @@ def crates():
     for x, name, purpose in [(282, "cli", "the program"), (519, "openssl", "OpenSSL provider"), (756, "pkcs11", "PKCS#11 module")]:
         picture.box(x, 50, 209, 60, PROGRAM, name, purpose)
     picture.group(30, 164, 620, 104, "service")
-    for x, name, purpose in [(45, "load", "load generator"), (248, "server", "the signing service"), (451, "client", "queue of a process, socket")]:
-        picture.box(x, 194, 184, 60, PROGRAM, name, purpose)
+    for x, name, purpose in [(41, "load", "load generator"), (162, "server", "signing service"), (283, "records", "kept, sealed"),
+                             (404, "client", "ways to sign"), (525, "gather", "batches")]:
+        picture.box(x, 194, 113, 60, PROGRAM, name, purpose)
     picture.group(690, 164, 290, 104, "tools")
     picture.box(705, 194, 124, 60, TESTS, "measure", "bench, reports")
     picture.box(842, 194, 124, 60, TESTS, "xtask", "releases, bundles")

@@ -2,21 +2,23 @@
 # The figures of the signing service (docs/notebook/serve.md). Server and load generator share the same cores.
 #
 #   serve.sh cpu FOLDER    two cores: batches and one signature at a time, a lone client, transit, latency against load, idle connections
+#   serve.sh door FOLDER   two cores: the CPU time of a KMS Sign and a KMS Verify, apart from the threads that compute ("door us")
 #   serve.sh gpu FOLDER    all cores and the GPU: KMS by the GPU and by the CPU alone, bulk, transit
 #
-# MODMILL names the program. FOLDER holds the data of the servers, and the plot.
+# MODMILL names the program, and MODMILL_SERVER that of the server if it is another one. FOLDER holds the data of the servers, and the plot.
 set -euo pipefail
 kind="$1"
 mkdir -p "$2"
 cd "$2"
 modmill="$(realpath "${MODMILL:-$(command -v modmill)}")"
+server="$(realpath "${MODMILL_SERVER:-$modmill}")"
 cores="taskset -c 0,1"
-[ "$kind" = cpu ] || cores=""
+[ "$kind" != gpu ] || cores=""
 
 # start NAME PORT CONFIGURATION: a server, whose process is then in pid_NAME.
 start() {
     printf '%b' "$3" > "$1.toml"
-    $cores "$modmill" serve --data "data-$1" --listen "127.0.0.1:$2" --no-tls --config "$1.toml" > "$1.out" 2> "$1.err" &
+    $cores "$server" serve --data "data-$1" --listen "127.0.0.1:$2" --no-tls --config "$1.toml" > "$1.out" 2> "$1.err" &
     eval "pid_$1=$!"
     until grep -q listening "$1.out"; do sleep 0.1; done
     "$modmill" serve credentials create --data "data-$1" --name load --allow kms,transit,bulk --json > "$1.json"
@@ -51,6 +53,14 @@ if [ "$kind" = cpu ]; then
     $cores "$modmill" load --endpoint http://127.0.0.1:4601 --credentials batched.json --sweep --duration 3 --warm-up 1 \
         --pid "$pid_batched" --svg latency.svg
     "$modmill" load --endpoint http://127.0.0.1:4601 --credentials batched.json --idle 10000 --pid "$pid_batched"
+    kill "$pid_batched"
+elif [ "$kind" = door ]; then
+    $cores "$modmill" bench --bits 2048 --ops rsa_sign --seconds 1 --threads 1
+    start batched 4601 '[engine]\nbackend = "cpu"\n'
+    for round in 1 2 3; do
+        load batched 4601 --connections 64
+        load batched 4601 --connections 64 --mix verify=1
+    done
     kill "$pid_batched"
 else
     start gpu 4603 '[audit]\nsync = "none"\n'

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod files;
+pub mod hex;
 mod sealer;
 pub mod secret;
 mod stretch;

@@ -3,9 +3,11 @@
 //! A batch of one leaves most lanes of the engine empty. Some libraries compute a single power faster. A key
 //! may bring such a way to its power with it. Both ways are timed, and the faster one is taken.
 
-use crate::{Answer, Task};
+use crate::Task;
+use modmill_gather::{Answer, Part};
 use modmill_rsa::{PrivateKey, hazmat};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use zeroize::Zeroizing;
@@ -46,8 +48,8 @@ impl Alone {
         &self,
         key: &PrivateKey,
         task: &Task,
-        by_engine: impl FnOnce() -> Answer,
-    ) -> Answer {
+        by_engine: impl FnOnce() -> Result<Vec<Part>, String>,
+    ) -> Result<Vec<Part>, String> {
         let trial = self.trials.fetch_add(1, Ordering::Relaxed);
         let is_other_faster = self.other.load(Ordering::Relaxed) < self.engine.load(Ordering::Relaxed);
         // The first operations of each way pay for what both prepare, and a busy machine makes any of them
@@ -58,10 +60,11 @@ impl Alone {
             trial => is_other_faster ^ (trial % AGAIN == 0),
         };
         let start = Instant::now();
-        let answer = by_other.then(|| self.by_other(key, task)).flatten();
-        let (answer, kept) = match answer {
-            Some(answer) => (answer, &self.other),
-            None => (by_engine(), &self.engine),
+        // A panic counts as no answer.
+        let by_other = by_other.then(|| catch_unwind(AssertUnwindSafe(|| self.by_other(key, task))));
+        let (answer, kept) = match by_other {
+            Some(Ok(Some(answer))) => (Ok(vec![Part::Items(vec![answer])]), &self.other),
+            _ => (by_engine(), &self.engine),
         };
         let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         kept.fetch_min(nanoseconds, Ordering::Relaxed);
@@ -84,7 +87,7 @@ impl Alone {
             {
                 let mut block = self.power.power(ciphertext)?;
                 let message = hazmat::decode(scheme.scheme(), key, ciphertext, &mut block);
-                Some(message.map(|message| Zeroizing::new(message.to_vec())).map_err(Into::into))
+                Some(message.map(|message| Zeroizing::new(message.to_vec())))
             }
             Task::Raw { .. } | Task::Sign { .. } | Task::Decrypt { .. } => None,
         }

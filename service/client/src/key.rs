@@ -25,7 +25,7 @@ impl Key {
     /// A key that this process holds and computes with.
     #[must_use]
     pub fn local(key: PrivateKey) -> Self {
-        Self(Place::Local(Arc::new(LocalKey { private: key, alone: None })))
+        Self(Place::Local(Arc::new(LocalKey { private: Arc::new(key), alone: None })))
     }
 
     /// A key as [`Key::local`] makes it. An operation without company is computed by `power` where that turns
@@ -33,7 +33,7 @@ impl Key {
     #[must_use]
     pub fn local_with(key: PrivateKey, power: impl PrivatePower + 'static) -> Self {
         let alone = Some(Alone::new(Box::new(power)));
-        Self(Place::Local(Arc::new(LocalKey { private: key, alone })))
+        Self(Place::Local(Arc::new(LocalKey { private: Arc::new(key), alone })))
     }
 
     /// The public half.

@@ -29,6 +29,8 @@
 //! key or of the engine is held in the child for ever.
 
 mod alone;
+#[cfg(feature = "http")]
+pub mod bulk;
 mod connection;
 mod environment;
 mod error;
@@ -37,6 +39,8 @@ mod key;
 mod local;
 mod queue;
 mod service;
+#[cfg(feature = "http")]
+pub mod tls;
 pub mod wire;
 
 pub use alone::PrivatePower;

@@ -14,11 +14,12 @@ use crate::local::LocalKey;
 use crate::{Answer, Error, Task};
 use modmill::{Backend, Engine};
 use modmill_core::sync::{Condvar, Mutex, MutexGuard};
-use request::{Reply, Request, Slot, all_failed};
+use modmill_gather::{Call, Class, Refused, Room, Taken, Work, hand_out};
+use request::{Asker, Slot, Way};
 use state::{Gatherer, State};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// The queue of a process.
@@ -40,7 +41,7 @@ impl Queue {
     pub(crate) fn compute(&self, key: &Arc<LocalKey>, task: Task) -> Answer {
         self.engine()?;
         let slot = Slot::new();
-        self.push(Request { key: Arc::clone(key), task, reply: Reply::Thread(Arc::clone(&slot)) });
+        self.push(key, task, Some(slot.thread.clone()), Way::Thread(Arc::clone(&slot)))?;
         loop {
             if let Some(answer) = slot.take() {
                 return answer;
@@ -62,7 +63,8 @@ impl Queue {
         if let Err(error) = self.engine() {
             return done(Err(error));
         }
-        self.push(Request { key: Arc::clone(key), task, reply: Reply::Callback(done) });
+        // Nothing is refused: the room has no bound.
+        let _ = self.push(key, task, None, Way::Callback(done));
         let mut state = self.state();
         if state.needs_worker() {
             state.workers += 1;
@@ -76,22 +78,25 @@ impl Queue {
         }
     }
 
-    fn push(&self, request: Request) {
-        let now = Instant::now();
+    fn push(&self, key: &Arc<LocalKey>, task: Task, thread: Option<Thread>, way: Way) -> Result<(), Error> {
+        let somebody_waits = thread.is_some();
+        let work = Work::Private { key: Arc::clone(&key.private), tasks: vec![task] };
+        let (class, asker) = (work.class(), Asker { key: Arc::clone(key), thread });
+        let call = Call::new(asker, work, way);
         let mut state = self.state();
-        state.load.arrived(now);
-        state.waiting.push_back(request);
-        self.alert(&state, true);
+        state.load.arrived(Instant::now());
+        let taken = state.queues.push(class, call, 0.0, Room::ENDLESS);
+        self.alert(&state, Some(somebody_waits));
+        taken.map_err(|refused: Refused| Error::Engine(refused.to_string()))
     }
 
-    /// Wakes a thread that can compute what waits. `submitter_leads` says that the calling thread is about to
-    /// try itself if it waits for an answer.
-    fn alert(&self, state: &State, submitter_leads: bool) {
-        if let Some(Gatherer { thread, target, somebody_waits }) = &state.gatherer {
-            let last = state.waiting.back().map(|request| &request.reply);
+    /// Wakes a thread that can compute what waits. `came` is given if an operation has come: whether the
+    /// calling thread waits for its answer, and so is about to try itself.
+    fn alert(&self, state: &State, came: Option<bool>) {
+        if let Some(Gatherer { thread, class, target, somebody_waits }) = &state.gatherer {
             // The first thread that waits for an answer shortens the wait for company.
-            let shortens = !somebody_waits && matches!(last, Some(Reply::Thread(_)));
-            if state.waiting.len() >= *target || !submitter_leads || shortens {
+            let shortens = !somebody_waits && came == Some(true);
+            if state.queues.items(*class) >= *target || came.is_none() || shortens {
                 thread.unpark();
             }
             return;
@@ -99,14 +104,11 @@ impl Queue {
         if !state.may_lead() {
             return;
         }
-        let has_callback = state.waiting.iter().any(|request| matches!(request.reply, Reply::Callback(_)));
-        let waiting_thread = state.waiting.iter().find_map(|request| match &request.reply {
-            Reply::Thread(slot) => Some(&slot.thread),
-            Reply::Callback(_) => None,
-        });
+        let waiting_thread = state.queues.calls().find_map(|call| call.caller.thread.as_ref());
+        let has_callback = || state.queues.calls().any(|call| call.caller.thread.is_none());
         match waiting_thread {
-            Some(thread) if !submitter_leads => thread.unpark(),
-            _ if has_callback => self.work.notify_one(),
+            Some(thread) if came.is_none() => thread.unpark(),
+            _ if has_callback() => self.work.notify_one(),
             _ => {}
         }
     }
@@ -129,52 +131,45 @@ impl Queue {
     /// whether it did.
     fn lead(&self) -> bool {
         let Ok(engine) = self.engine() else { return false };
-        let Some((batch, group)) = self.gather(engine) else { return false };
-        let (start, count) = (Instant::now(), batch.len());
-        let mut answers = compute::compute(engine, &batch);
+        let Some((class, Taken { pieces, items, .. })) = self.gather(engine) else { return false };
+        let start = Instant::now();
+        let computed = compute::compute(engine, &pieces);
         let seconds = start.elapsed().as_secs_f64();
-        self.operations.fetch_add(count, Ordering::Relaxed);
+        self.operations.fetch_add(items, Ordering::Relaxed);
         self.batches.fetch_add(1, Ordering::Relaxed);
-        self.largest.fetch_max(count, Ordering::Relaxed);
+        self.largest.fetch_max(items, Ordering::Relaxed);
         let mut state = self.state();
-        state.computing -= 1;
-        state.load.ended(count, group, seconds);
+        state.ended(class, items, seconds);
         self.tell_fork(&state);
-        self.alert(&state, false);
+        self.alert(&state, None);
         drop(state);
-        if answers.len() != count {
-            answers = all_failed(count, "it gave another number of answers");
-        }
-        for (request, answer) in batch.into_iter().zip(answers) {
-            request.reply.send(answer);
-        }
+        hand_out(&pieces, computed);
         true
     }
 
-    /// Takes a batch, with the size of a group of lanes, after a wait for company where company is known to
-    /// come.
-    fn gather(&self, engine: &Engine) -> Option<(Vec<Request>, usize)> {
+    /// Takes a batch, after a wait for company where company is known to come.
+    fn gather(&self, engine: &Engine) -> Option<(Class, Taken<Asker>)> {
         let mut state = self.state();
         if !state.may_lead() {
             return None;
         }
         let begun = Instant::now();
-        loop {
-            let Some(prospect) = state.prospect(engine) else {
+        let (class, estimate) = loop {
+            let Some((class, estimate, prospect)) = state.prospect(engine) else {
                 state.gatherer = None;
                 return None;
             };
             let target = state.load.target(prospect);
             let now = Instant::now();
-            let end = begun + state.load.window(prospect);
+            let end = begun + prospect.window();
             // While another batch is computed, callers that are called back wait for full lanes however long
             // that batch takes.
             let is_patient = prospect.computing > 0 && !prospect.somebody_waits;
-            if state.waiting.len() >= target || (now >= end && !is_patient) {
-                break;
+            if state.queues.items(class) >= target || (now >= end && !is_patient) {
+                break (class, estimate);
             }
-            let somebody_waits = prospect.somebody_waits;
-            state.gatherer = Some(Gatherer { thread: thread::current(), target, somebody_waits });
+            let (thread, somebody_waits) = (thread::current(), prospect.somebody_waits);
+            state.gatherer = Some(Gatherer { thread, class, target, somebody_waits });
             drop(state);
             match is_patient {
                 true => thread::park_timeout(Duration::from_millis(10)),
@@ -185,13 +180,13 @@ impl Queue {
                 state.gatherer = None;
                 return None;
             }
-        }
+        };
         state.gatherer = None;
-        let taken = state.take(engine);
-        if !state.waiting.is_empty() {
-            self.alert(&state, false);
+        let taken = state.take(class, &estimate);
+        if state.is_waiting() {
+            self.alert(&state, None);
         }
-        Some(taken)
+        Some((class, taken))
     }
 
     fn engine(&self) -> Result<&Engine, Error> {
@@ -239,7 +234,7 @@ impl Queue {
         let mut state = self.state();
         state.is_forking = false;
         self.quiet.notify_all();
-        self.alert(&state, false);
+        self.alert(&state, None);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,7 +1,7 @@
 //! The address of a server, and connections to it.
 
 use crate::error::Error;
-use modmill_server::tls_client::{self, Roots};
+use modmill_client::tls::{self, Roots};
 use rustls::pki_types::ServerName;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
@@ -98,7 +98,7 @@ fn connector(http2: bool, authorities: Option<&Path>) -> Result<TlsConnector, Er
     })?;
     let wrong = |why: String| Error::Endpoint(format!("cannot use {}: {why}", file.display()));
     let protocol = if http2 { "h2" } else { "http/1.1" };
-    let config = tls_client::config(Roots::File(file), &[protocol]).map_err(wrong)?;
+    let config = tls::config(Roots::File(file), &[protocol]).map_err(wrong)?;
     Ok(TlsConnector::from(Arc::new(config)))
 }
 

@@ -58,6 +58,9 @@ pub struct Point {
     pub concurrency: usize,
     /// CPU time of the server while it was measured, in seconds.
     pub server_cpu_s: Option<f64>,
+    /// CPU time of the server's threads but those that compute batches, in seconds. `None` if it has no such
+    /// threads.
+    pub door_cpu_s: Option<f64>,
     /// Memory that the server had in use at the end, in bytes.
     pub server_memory: Option<u64>,
     /// CPU time of the load generator while the server was measured, in seconds.
@@ -78,14 +81,29 @@ impl Point {
         let cpu_s = self.server_cpu_s.filter(|&cpu_s| cpu_s > 0.0)?;
         Some(self.items_per_s * self.seconds / cpu_s)
     }
+
+    /// Microseconds of the server's CPU time for each answered request, but for the threads that compute.
+    #[must_use]
+    pub fn door_us(&self) -> Option<f64> {
+        let answered = self.achieved_per_s * self.seconds;
+        self.door_cpu_s.filter(|_| answered > 0.0).map(|cpu_s| 1e6 * cpu_s / answered)
+    }
 }
 
 /// The heading of a table of points.
 #[must_use]
 pub fn table_header() -> String {
     format!(
-        "{:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>11} {:>7}  errors",
-        "offered/s", "achieved/s", "results/s", "p50 ms", "p99 ms", "p99.9 ms", "per CPU s", "wrong"
+        "{:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>11} {:>8} {:>7}  errors",
+        "offered/s",
+        "achieved/s",
+        "results/s",
+        "p50 ms",
+        "p99 ms",
+        "p99.9 ms",
+        "per CPU s",
+        "door us",
+        "wrong"
     )
 }
 
@@ -103,7 +121,7 @@ impl std::fmt::Display for Point {
         };
         write!(
             f,
-            "{:>10} {:>10} {:>11} {:>9.3} {:>9.3} {:>9.3} {:>11} {wrong:>7}  {}",
+            "{:>10} {:>10} {:>11} {:>9.3} {:>9.3} {:>9.3} {:>11} {:>8} {wrong:>7}  {}",
             self.offered_per_s.map_or("closed".to_owned(), number),
             number(self.achieved_per_s),
             number(self.items_per_s),
@@ -111,6 +129,7 @@ impl std::fmt::Display for Point {
             self.latency_ms.p99,
             self.latency_ms.p999,
             self.items_per_cpu_s().map_or("-".to_owned(), number),
+            self.door_us().map_or("-".to_owned(), number),
             self.failures,
         )
     }

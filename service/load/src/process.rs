@@ -31,8 +31,18 @@ impl Process {
     /// The CPU time of all its threads, those that ended included.
     pub fn cpu(self) -> Result<Duration, Error> {
         let wrong = || Error::Process { pid: self.pid, why: "its stat file is not understood".into() };
-        let seconds = cpu_ticks(&self.read("stat")?).ok_or_else(wrong)?;
-        Ok(Duration::from_secs_f64(seconds as f64 / rustix::param::clock_ticks_per_second() as f64))
+        Ok(duration(cpu_ticks(&self.read("stat")?).ok_or_else(wrong)?))
+    }
+
+    /// The CPU time of the threads that it has now and whose names `is_meant` accepts.
+    pub fn cpu_of(self, is_meant: impl Fn(&str) -> bool) -> Result<Duration, Error> {
+        let failed = |error: std::io::Error| Error::Process { pid: self.pid, why: error.to_string() };
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid)).map_err(failed)?;
+        // A thread may end before its file is read.
+        let stats =
+            threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
+        let meant = stats.filter(|stat| name(stat).is_some_and(&is_meant));
+        Ok(duration(meant.filter_map(|stat| cpu_ticks(&stat)).sum()))
     }
 
     /// The memory that it has in use, in bytes.
@@ -42,6 +52,15 @@ impl Process {
         let wrong = || Error::Process { pid: self.pid, why: "it has no memory in use".into() };
         kib.and_then(|kib| kib.trim().parse::<u64>().ok()).map(|kib| kib << 10).ok_or_else(wrong)
     }
+}
+
+/// The name in a line of a `stat` file, which may hold anything.
+fn name(stat: &str) -> Option<&str> {
+    stat.get(stat.find('(')? + 1..stat.rfind(')')?)
+}
+
+fn duration(ticks: u64) -> Duration {
+    Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// The ticks in user and in kernel mode, from the line of `/proc/PID/stat`. The name before them may hold
@@ -74,6 +93,9 @@ mod tests {
         while own.cpu().unwrap() < before + Duration::from_millis(20) {
             sum = (0..100_000u64).fold(sum, |sum, value| std::hint::black_box(sum ^ value));
         }
+        let (threads, all) = (own.cpu_of(|_| true).unwrap(), own.cpu().unwrap());
+        assert!(!threads.is_zero() && threads <= all, "{threads:?} of {all:?}");
+        assert!(own.cpu_of(|name| name == "a name that no thread has").unwrap().is_zero());
         assert!(own.memory().unwrap() > 1 << 20);
         assert!(Process::new(u32::MAX).is_err());
     }
@@ -81,7 +103,7 @@ mod tests {
     #[test]
     fn a_name_with_brackets_is_skipped() {
         let stat = "12 (a ) (b) 1 2) S 1 2 3 4 5 6 7 8 9 10 30 12 0 0 20";
-        assert_eq!(cpu_ticks(stat), Some(42));
+        assert_eq!((cpu_ticks(stat), name(stat)), (Some(42), Some("a ) (b) 1 2")));
         assert_eq!(cpu_ticks("12 (a) S 1"), None);
     }
 }

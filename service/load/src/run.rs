@@ -26,6 +26,13 @@ const NOT_SENT: &str = "not sent";
 /// The time for connections to be opened before the first request is due.
 const OPENING: Duration = Duration::from_millis(200);
 
+/// Whether a thread of the server computes: threads of engines have a number as their name, and those that
+/// hand batches to GPUs say so.
+fn computes(name: &str) -> bool {
+    let own = name.strip_prefix("modmill-");
+    own.is_some_and(|own| own.starts_with(|first: char| first.is_ascii_digit()) || own.starts_with("batch"))
+}
+
 /// How old a request may be when it is sent. Its signature has a date.
 const FRESH: Duration = Duration::from_secs(30);
 
@@ -78,9 +85,10 @@ impl Session {
             latency_ms: Milliseconds::from(&tally.latency),
             seconds,
             concurrency: workers(settings),
-            server_cpu_s: spent(before, after),
+            server_cpu_s: spent(before.all, after.all),
+            door_cpu_s: spent(before.door(), after.door()),
             server_memory,
-            own_cpu_s: spent(own_before, own_after).unwrap_or(0.0),
+            own_cpu_s: spent(own_before.all, own_after.all).unwrap_or(0.0),
             own_late_p99_ms: late.quantile(0.99).as_secs_f64() * 1e3,
             verified: tally.kept.len() as u64,
             ..Point::default()
@@ -155,10 +163,26 @@ fn workers(settings: &Settings) -> usize {
     settings.connections * if settings.endpoint.is_http2() { settings.streams } else { 1 }
 }
 
+/// The CPU time of a process.
+#[derive(Default)]
+struct Spent {
+    all: Option<Duration>,
+    /// What its threads that compute batches have spent.
+    computing: Option<Duration>,
+}
+
+impl Spent {
+    /// What other threads have spent, if there are some that compute.
+    fn door(&self) -> Option<Duration> {
+        Some(self.all?.saturating_sub(self.computing.filter(|computing| !computing.is_zero())?))
+    }
+}
+
 /// The CPU time of a process at a time.
-async fn at(time: Instant, process: Option<Process>) -> Result<Option<Duration>, Error> {
+async fn at(time: Instant, process: Option<Process>) -> Result<Spent, Error> {
     sleep_until(time.into()).await;
-    process.map(Process::cpu).transpose()
+    let Some(process) = process else { return Ok(Spent::default()) };
+    Ok(Spent { all: Some(process.cpu()?), computing: Some(process.cpu_of(computes)?) })
 }
 
 impl Running {

@@ -6,39 +6,36 @@
 //! the calls of others.
 //!
 //! ```text
-//!  private, public_many, sign_rows      calls wait for their reply
-//!        |  queues.rs                   full: refused at once
+//!  private, public_many, sign_rows      calls wait for their reply in the queues of modmill-gather
+//!        |                              full: refused at once
 //!        v
-//!   worker.rs  <- estimates.rs          how many items a batch has
-//!        |  compute.rs                  one call of modmill-rsa for a batch
+//!   worker.rs                           takes a batch, and computes it on the CPU or on a GPU
 //!        |  audited.rs                  a line in the audit log for each private operation, then
 //!        v
 //!      replies
 //! ```
 
 mod audited;
-mod call;
-mod compute;
-mod estimates;
-mod queues;
 mod rows;
 mod settings;
 mod task;
 mod worker;
 
+pub use modmill_gather::Refused;
 pub use rows::Rows;
 pub use settings::BatchSettings;
-pub use task::{Origin, Refused};
+pub use task::Origin;
 
 use crate::audit::Audit;
 use crate::metrics::{Metrics, Operation, Outcome};
-use call::{Call, Part, Work};
 use modmill::{Backend, Engine};
+use modmill_gather::{Answer, Call, Part, Work};
 use modmill_rsa::{ItemError, PrivateKey, PrivateTask, PublicKey, PublicTask, SignatureScheme};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 use worker::Shared;
 use zeroize::Zeroizing;
 
@@ -182,14 +179,14 @@ impl Batcher {
     }
 
     async fn call(&self, origin: Origin, work: Work) -> Result<Vec<(usize, Part)>, Refused> {
-        let items = work.len();
+        let items = work.items();
         if items == 0 {
             return Ok(Vec::new());
         }
         let start = Instant::now();
         let (door, operation, key_id) = (origin.door, origin.operation, Arc::clone(&origin.key_id));
-        let (call, reply) = Call::new(origin, work);
-        let reply = match self.shared.submit(call) {
+        let (way, reply) = oneshot::channel();
+        let reply = match self.shared.submit(Call::new(origin, work, way)) {
             Ok(()) => reply.await.unwrap_or_else(|_| Err(Refused::Failed("a worker has ended".to_owned()))),
             Err(refused) => Err(refused),
         };
@@ -220,7 +217,7 @@ fn one_thread() -> Result<Engine, StartError> {
 }
 
 /// The answers of a call, in order.
-fn items(parts: Vec<(usize, Part)>) -> Vec<call::Answer> {
+fn items(parts: Vec<(usize, Part)>) -> Vec<Answer> {
     let items = |(_, part)| match part {
         Part::Items(items) => items,
         // Only calls that ask for rows get them.

@@ -42,13 +42,9 @@ mod answer;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod chunks;
-mod frame;
 mod pipeline;
-pub mod scheme;
 #[cfg(test)]
 pub(crate) mod tests;
-
-pub use frame::{Event, FrameError, Frames, Status};
 
 use crate::credentials::{Principal, Right};
 use crate::door::{self, Denied};
@@ -64,6 +60,7 @@ use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::future::BoxFuture;
+use modmill_client::bulk::{DIGESTS, SIGNATURE_LENGTH, SIGNATURES, Status, scheme};
 use modmill_rsa::{Hash, PrivateKey, SignatureScheme};
 use parking_lot::Mutex;
 use pipeline::{Job, Stop};
@@ -71,14 +68,8 @@ use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The media type of digests side by side.
-pub const DIGESTS: &str = "application/x-modmill-digests";
-/// The media type of the frames of an answer.
-pub const SIGNATURES: &str = "application/x-modmill-signatures";
 /// The media type of Arrow IPC streams.
 pub const ARROW: &str = "application/vnd.apache.arrow.stream";
-/// The header with the length of a signature.
-pub const SIGNATURE_LENGTH: &str = "modmill-signature-length";
 
 /// A key that signs.
 #[derive(Debug, Clone)]

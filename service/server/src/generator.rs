@@ -3,8 +3,8 @@
 use crate::batch::Refused;
 use crate::credentials::Principal;
 use crate::shares::Shares;
-use crate::turns::Turns;
 use modmill::Engine;
+use modmill_gather::Turns;
 use modmill_rsa::{PrivateKey, Sizes};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ struct Turn(Arc<Mutex<Order>>);
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut order = self.0.lock();
-        match order.waiting.next() {
+        match order.waiting.next_item() {
             None => order.running -= 1,
             Some(next) => {
                 drop(order);

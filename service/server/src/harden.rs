@@ -6,7 +6,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpabl
 /// A protection that the system did not grant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub(crate) enum Refused {
     /// Core dumps could not be switched off.
     #[error("core dumps are not switched off: {0}")]
     CoreDumps(String),
@@ -18,7 +18,7 @@ pub enum Refused {
 /// Switches core dumps off, keeps other processes of the same user from reading this one's memory, and locks
 /// all memory, present and future. Returns what the system did not grant. Call it before secrets are read.
 #[must_use]
-pub fn harden() -> Vec<Refused> {
+pub(crate) fn harden() -> Vec<Refused> {
     let no_dumps = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
         .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable))
         .map_err(|error| Refused::CoreDumps(error.to_string()));

@@ -3,6 +3,7 @@
 mod activity;
 mod addresses;
 mod answer;
+mod answering;
 mod health;
 mod layers;
 mod limits;
@@ -11,14 +12,15 @@ mod peer;
 mod tls;
 mod trouble;
 
-pub use health::router as health_router;
-pub use layers::{Layers, layered};
-pub use limits::HttpLimits;
-pub use listener::listen;
+pub(crate) use answering::Answering;
+pub(crate) use health::router as health_router;
+pub(crate) use layers::{Layers, layered};
+pub(crate) use limits::HttpLimits;
+pub(crate) use listener::listen;
 #[cfg(test)]
 pub(crate) use peer::SMALL;
 pub(crate) use peer::{Peer, Small};
-pub use tls::{Tls, TlsError, TlsFiles};
+pub(crate) use tls::{Tls, TlsError, TlsFiles};
 pub(crate) use trouble::Trouble;
 
 use crate::config::Config;
@@ -27,7 +29,7 @@ use std::time::Duration;
 impl HttpLimits {
     /// The limits that a configuration says.
     #[must_use]
-    pub fn of(config: &Config) -> Self {
+    pub(crate) fn of(config: &Config) -> Self {
         let limits = &config.limits;
         Self {
             connections: limits.connections,

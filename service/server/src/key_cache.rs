@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const KEPT: usize = 8192;
 
 /// The number of calls of [`KeyCache::forget_unused`] that a key without use is kept for.
-pub const IDLE_CALLS: usize = 10;
+pub(crate) const IDLE_CALLS: usize = 10;
 
 /// Why a private key cannot be had.
 #[derive(Debug, thiserror::Error)]

@@ -40,7 +40,7 @@ use crate::body::Holder;
 use crate::door;
 use crate::http::Peer;
 use crate::service::Service;
-use crate::sigv4::{Expected, Sender};
+use crate::sigv4::{Expected, Head, Sender};
 use crate::uuid;
 use axum::Router;
 use axum::body::Body;
@@ -71,6 +71,11 @@ async fn elsewhere(request: Request<Body>) -> Response {
 }
 
 async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> Response {
+    serve(service, request).await
+}
+
+/// The answer to a request at the path `/`.
+pub(crate) async fn serve(service: Arc<Service>, request: Request<Body>) -> Response {
     let request_id = uuid::of_request();
     let answer = answer(service, &request_id, request).await;
     Codec::Json.response(&request_id, answer)
@@ -93,16 +98,15 @@ async fn answer(
     // A head that names the hash of its body is verified before the body is read. Of another one all is
     // checked that can be checked without the body, and its sender is not proven until then.
     let verifier = &service.kms.verifier;
-    let sender = verifier.sender(&service.records, &parts, &expected(service.clock.now_ms()));
-    let holder = |sender: &Sender| match sender {
+    let head = verifier.head(&service.records, &parts, &expected(service.clock.now_ms()));
+    let holder = |head: &Head<'_>| match head.sender() {
         Sender::Proven(principal) => Holder::of(principal, &parts),
         Sender::Named(access_key_id) => Holder::unproven(access_key_id, &parts),
     };
-    let sender = sender.map_err(KmsError::from);
-    let (_, body) = service.bodies.read_if(sender, holder, &parts, body, LONGEST_BODY).await?;
+    let head = head.map_err(KmsError::from);
+    let (head, body) = service.bodies.read_if(head, holder, &parts, body, LONGEST_BODY).await?;
     let now_ms = service.clock.now_ms();
-    // A credential that was revoked while the body came is known no longer.
-    let principal = verifier.verify(&service.records, &parts, &body, &expected(now_ms))?;
+    let principal = verifier.body(&head, &service.records, &body, &expected(now_ms))?;
     Peer::of(&parts.extensions).into_iter().for_each(Peer::prove);
     service.limits.check(&principal).map_err(|_| KmsError::throttling())?;
     let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok());

@@ -7,51 +7,43 @@
 //! ```text
 //!  kms   transit   bulk   privacy_pass        doors: protocols, and who may do what
 //!     \      |       |      /
-//!      records     batch                      keys and names; operations in batches
-//!         |          |
-//!       store     modmill-rsa                 sealed documents on disk; the arithmetic
+//!  modmill-records   batch                    keys and names in a store; operations in batches
+//!                      |
+//!               modmill-gather, modmill-rsa   queues and estimates; the arithmetic
 //! ```
 #![deny(unsafe_code)]
 
 pub mod admin;
 mod allocator;
 pub mod audit;
-pub mod backup;
 pub mod batch;
-pub mod body;
+mod body;
 pub mod bulk;
 mod changes;
-pub mod client;
 pub mod clock;
 pub mod config;
 pub mod credentials;
 mod door;
 mod folders;
 mod generator;
-pub mod harden;
-mod hex;
+mod harden;
 pub mod histogram;
-pub mod http;
-pub mod key_cache;
+mod http;
+mod key_cache;
 pub mod kms;
-pub mod limits;
+mod limits;
 pub mod log;
-pub mod master_key;
-pub mod metrics;
+mod metrics;
 pub mod page;
 pub mod privacy_pass;
-pub mod records;
 pub mod run;
 pub mod service;
 pub mod settings;
 mod shares;
 pub mod sigv4;
 mod socket;
-pub mod store;
-pub mod tls_client;
 pub mod transit;
-mod turns;
 mod uuid;
 
-use modmill_seal::files;
-pub use modmill_seal::secret;
+use modmill_records::{self as records, backup, master_key, store};
+use modmill_seal::{files, hex, secret};

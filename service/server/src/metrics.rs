@@ -1,11 +1,11 @@
 //! The figures that the service reports: counters for Prometheus, and the last minutes for the live page.
 
-pub mod history;
+pub(crate) mod history;
 mod registry;
 
-pub use history::{History, Second, Snapshot};
+pub(crate) use history::{History, Snapshot};
 
-use crate::batch::Refused;
+use modmill_gather::Refused;
 use registry::Registered;
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::credentials;
 use crate::folders::{warn_of_impostors, warn_of_writers};
-use crate::http::{HttpLimits, Layers, Tls, TlsError, TlsFiles, health_router, layered, listen};
+use crate::http::{Answering, HttpLimits, Layers, Tls, TlsError, TlsFiles, health_router, layered, listen};
 use crate::kms::{self, KmsRing};
 use crate::limits::RateLimits;
 use crate::master_key::{MasterKey, MasterKeyError};
@@ -28,6 +28,9 @@ use crate::store::PostgresStore;
 use crate::store::{EmbeddedStore, Store, StoreError};
 use crate::transit::{self, TransitRing};
 use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::response::Response;
+use http::Method;
 use modmill::{Backend, Engine};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,6 +104,23 @@ pub fn routes(service: &Arc<Service>, issuer: IssuerSettings) -> Router {
         .merge(bulk::router(own(), rings(service)))
         .merge(privacy_pass::router(own(), issuer))
         .merge(page::router(own()))
+        // Bodies are limited by the kind of request.
+        .layer(DefaultBodyLimit::disable())
+}
+
+/// All doors. Requests of KMS are many and small: they do not go through the routes.
+struct Doors {
+    service: Arc<Service>,
+    routes: Router,
+}
+
+impl Answering for Doors {
+    async fn answer(&self, request: Request) -> Response {
+        match request.method() == Method::POST && request.uri().path() == "/" {
+            true => kms::serve(Arc::clone(&self.service), request).await,
+            false => self.routes.answer(request).await,
+        }
+    }
 }
 
 /// The reason why a build without the feature `postgres` opens no such store.
@@ -240,11 +260,12 @@ impl Running {
             timeout: Duration::from_millis(config.deadline_ms) + GRACE,
             metrics: Arc::clone(&metrics),
         };
-        let router = layered(routes(&service, config.issuer_settings()), layers);
+        let routes = routes(&service, config.issuer_settings());
+        let doors = layered(Doors { service: Arc::clone(&service), routes }, layers);
         let server = tokio::spawn(listen(
             listener,
             tls.clone(),
-            router,
+            doors,
             HttpLimits::of(config),
             metrics,
             stopped.clone(),

@@ -22,7 +22,7 @@ pub use error::SigV4Error;
 pub use sign::{SignError, Signer, sign};
 pub(crate) use time::since_1970;
 pub use time::{http_time, time_of, timestamp};
-pub use verify::{Expected, Known, Sender, Verifier, known};
+pub use verify::{Expected, Head, Sender, Verifier};
 
 /// The name of the algorithm.
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";

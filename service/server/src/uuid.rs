@@ -1,15 +1,29 @@
 //! Random identifiers: UUIDs of version 4.
 
 use crate::hex;
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// The random bits that a thread fetches from the system at a time, as so many UUIDs.
+const FETCHED: usize = 256;
+
+thread_local! {
+    /// Random bits that were not used yet.
+    static FRESH: RefCell<Vec<[u8; 16]>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A random UUID.
 pub(crate) fn random() -> Result<String, getrandom::Error> {
-    let mut octets = [0; 16];
-    getrandom::fill(&mut octets)?;
-    Ok(marked(octets))
+    FRESH.with_borrow_mut(|fresh| {
+        if fresh.is_empty() {
+            let mut octets = vec![[0; 16]; FETCHED];
+            getrandom::fill(octets.as_flattened_mut())?;
+            *fresh = octets;
+        }
+        Ok(marked(fresh.pop().unwrap_or_default()))
+    })
 }
 
 /// An identifier of a request. It names the request in logs, so that a request is served even if there are no
@@ -42,8 +56,14 @@ fn marked(mut octets: [u8; 16]) -> String {
 
 /// A UUID as text.
 pub(crate) fn text(octets: &[u8; 16]) -> String {
-    let digits = hex::encode(octets);
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+    let mut text = String::with_capacity(36);
+    for (place, octet) in octets.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.extend(hex::digits(*octet));
+    }
+    text
 }
 
 /// The bytes of a UUID.

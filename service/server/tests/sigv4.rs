@@ -3,11 +3,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
+use modmill_records::store::MemoryStore;
+use modmill_records::{Changes, Kinds, Records, RecordsError, Sealer};
+use modmill_seal::SecretBytes;
 use modmill_server::credentials::Credential;
-use modmill_server::records::{Changes, Kinds, Records, RecordsError, Sealer};
-use modmill_server::secret::SecretBytes;
 use modmill_server::sigv4::{Canonical, Expected, Signer, Verifier, canonical_request, time_of};
-use modmill_server::store::MemoryStore;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};

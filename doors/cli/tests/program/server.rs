@@ -2,13 +2,13 @@
 
 use crate::common::{run, scratch, stderr, stdout};
 use modmill::Engine;
+use modmill_records::store::MemoryStore;
+use modmill_records::{Kinds, Records, Sealer};
+use modmill_seal::SecretBytes;
 use modmill_server::batch::Batcher;
 use modmill_server::credentials::Right;
-use modmill_server::records::{Kinds, Records, Sealer};
-use modmill_server::secret::SecretBytes;
 use modmill_server::service::Service;
 use modmill_server::settings::Settings;
-use modmill_server::store::MemoryStore;
 use modmill_server::transit::TransitRing;
 use modmill_server::{bulk, credentials, transit};
 use serde_json::Value;

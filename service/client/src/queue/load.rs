@@ -28,8 +28,6 @@ pub(super) struct Load {
     /// Seconds between arrivals, smoothed.
     gap: f64,
     last: Option<Instant>,
-    /// Seconds that a group of lanes takes, smoothed.
-    group_seconds: f64,
 }
 
 /// The batch that a thread is about to begin.
@@ -37,6 +35,8 @@ pub(super) struct Load {
 pub(super) struct Prospect {
     /// Operations that fill the lanes of one group.
     pub(super) group: usize,
+    /// Seconds that a group of lanes takes.
+    pub(super) group_seconds: f64,
     /// Batches that are computed by others.
     pub(super) computing: usize,
     /// Batches that may be computed at the same time.
@@ -47,7 +47,7 @@ pub(super) struct Prospect {
 
 impl Default for Load {
     fn default() -> Self {
-        Self { under_way: 0, company: 1.0, gap: 1.0, last: None, group_seconds: 0.0 }
+        Self { under_way: 0, company: 1.0, gap: 1.0, last: None }
     }
 }
 
@@ -68,14 +68,9 @@ impl Load {
         self.company = if now > self.company { now } else { self.company + (now - self.company) * WEIGHT };
     }
 
-    /// A batch of `items` operations has ended after `seconds`.
-    pub(super) fn ended(&mut self, items: usize, group: usize, seconds: f64) {
+    /// A batch of `items` operations has ended.
+    pub(super) fn ended(&mut self, items: usize) {
         self.under_way = self.under_way.saturating_sub(items);
-        let of_group = seconds / items.div_ceil(group.max(1)).max(1) as f64;
-        self.group_seconds = match self.group_seconds {
-            0.0 => of_group,
-            known => known + (of_group - known) * WEIGHT,
-        };
     }
 
     /// The number of operations from which on a batch begins without waiting any longer.
@@ -87,46 +82,37 @@ impl Load {
         let company = self.company.round() as usize;
         let batches = company.div_ceil(prospect.group).clamp(1, prospect.limit.max(1));
         let share = company.div_ceil(batches);
-        let soon = 1 + (self.seconds(prospect) / self.gap) as usize;
+        let soon = 1 + (prospect.seconds() / self.gap) as usize;
         let by_rate = if prospect.somebody_waits { 1 } else { prospect.group.min(soon) };
         // A second batch at the same time should fill its lanes.
         let beside = if prospect.computing > 0 { prospect.group } else { 1 };
         share.max(by_rate).max(beside).min(MOST)
     }
+}
 
-    /// The time after which a batch begins with what is there.
-    pub(super) fn window(&self, prospect: Prospect) -> Duration {
-        Duration::from_secs_f64(self.seconds(prospect))
+impl Prospect {
+    /// The time after which the batch begins with what is there.
+    pub(super) fn window(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds())
     }
 
-    fn seconds(&self, prospect: Prospect) -> f64 {
-        match prospect.somebody_waits {
+    fn seconds(&self) -> f64 {
+        match self.somebody_waits {
             true => (PART * self.group_seconds).min(LONGEST),
             false => (4.0 * self.group_seconds).min(LONGEST),
         }
     }
 }
 
-/// The items of a batch where `waiting` wait and `free` threads could take them: whole groups if there is
-/// one.
-///
-/// Two batches of whole groups and a rest take as long as one batch of all items. The whole groups have their
-/// answers earlier, and the rest may be joined by others.
-pub(super) fn share(waiting: usize, free: usize, group: usize) -> usize {
-    let group = group.max(1);
-    let share = waiting.div_ceil(free.max(1)).next_multiple_of(group);
-    let whole = waiting - waiting % group;
-    if whole == 0 { waiting } else { share.min(whole).min(MOST) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ALONE: Prospect = Prospect { group: 4, computing: 0, limit: 1, somebody_waits: true };
+    const ALONE: Prospect =
+        Prospect { group: 4, group_seconds: 2.5e-4, computing: 0, limit: 1, somebody_waits: true };
 
     /// A load of `callers` that come back `pause` seconds after each batch, which takes `seconds`.
-    fn closed_loop(callers: usize, pause: f64, seconds: f64, prospect: Prospect) -> Load {
+    fn closed_loop(callers: usize, pause: f64, seconds: f64) -> Load {
         let (mut load, mut now) = (Load::default(), Instant::now());
         for _ in 0..50 {
             for _ in 0..callers {
@@ -135,7 +121,7 @@ mod tests {
             }
             load.began();
             now += Duration::from_secs_f64(seconds);
-            load.ended(callers, prospect.group, seconds);
+            load.ended(callers);
         }
         load
     }
@@ -145,24 +131,24 @@ mod tests {
         for somebody_waits in [true, false] {
             for pause in [1e-6, 1e-4, 1e-2] {
                 let prospect = Prospect { somebody_waits, ..ALONE };
-                assert_eq!(closed_loop(1, pause, 5e-4, prospect).target(prospect), 1, "{pause}");
+                assert_eq!(closed_loop(1, pause, 5e-4).target(prospect), 1, "{pause}");
             }
         }
     }
 
     #[test]
     fn callers_who_come_back_are_waited_for() {
-        let load = closed_loop(8, 1e-5, 5e-4, ALONE);
+        let load = closed_loop(8, 1e-5, 5e-4);
         assert_eq!(load.target(ALONE), 8);
         assert_eq!(load.target(Prospect { limit: 2, ..ALONE }), 4, "two threads share them");
-        let window = load.window(ALONE).as_secs_f64();
+        let window = ALONE.window().as_secs_f64();
         assert!(window < 2e-4, "half a group of lanes: {window}");
-        assert_eq!(closed_loop(1000, 1e-5, 5e-4, ALONE).target(ALONE), MOST);
+        assert_eq!(closed_loop(1000, 1e-5, 5e-4).target(ALONE), MOST);
     }
 
     #[test]
     fn callers_who_have_left_are_forgotten() {
-        let mut load = closed_loop(8, 1e-5, 5e-4, ALONE);
+        let mut load = closed_loop(8, 1e-5, 5e-4);
         let mut now = Instant::now() + Duration::from_secs(1);
         let mut waits = 0;
         for _ in 0..20 {
@@ -170,18 +156,9 @@ mod tests {
             waits += usize::from(load.target(ALONE) > 1);
             load.began();
             now += Duration::from_micros(500);
-            load.ended(1, 4, 5e-4);
+            load.ended(1);
         }
         assert!(waits < 12, "{waits}");
         assert_eq!(load.target(ALONE), 1);
-    }
-
-    #[test]
-    fn shares_are_whole_groups() {
-        for (waiting, free, expected) in
-            [(1, 2, 1), (3, 1, 3), (5, 2, 4), (7, 1, 4), (8, 2, 4), (63, 1, 60), (64, 2, 32), (200, 1, 64)]
-        {
-            assert_eq!(share(waiting, free, 4), expected, "{waiting} for {free}");
-        }
     }
 }

@@ -1,40 +1,73 @@
-//! A request in the queue, and the way back to who made it.
+//! Requests in the queue, and the way back to who made them.
 
 use crate::local::LocalKey;
-use crate::{Answer, Error, Task};
+use crate::{Answer, Error};
 use modmill_core::sync::Mutex;
+use modmill_gather::{Caller, Part, Refused, Reply};
+use modmill_rsa::ItemError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::Thread;
+use std::time::Instant;
 
 /// A function that takes an answer.
 pub(crate) type Callback = Box<dyn FnOnce(Answer) + Send>;
 
-/// A task that waits to be computed.
-pub(super) struct Request {
+/// Whoever asks for one operation with a key.
+pub(super) struct Asker {
     pub(super) key: Arc<LocalKey>,
-    pub(super) task: Task,
-    pub(super) reply: Reply,
+    /// The thread that waits for the answer. `None` if a function takes it.
+    pub(super) thread: Option<Thread>,
 }
 
 /// The receiver of an answer.
-pub(super) enum Reply {
+pub(super) enum Way {
     /// A thread that waits.
     Thread(Arc<Slot>),
     /// A function.
     Callback(Callback),
 }
 
-impl Reply {
-    pub(super) fn send(self, answer: Answer) {
-        match self {
-            Self::Thread(slot) => {
+/// All callers are threads of one program, and wait until they are answered.
+impl Caller for Asker {
+    type Way = Way;
+
+    fn principal(&self) -> &str {
+        ""
+    }
+
+    fn is_late(&self, _: Instant) -> bool {
+        false
+    }
+
+    fn is_wanted(_: &Way) -> bool {
+        true
+    }
+
+    fn send(way: Way, reply: Reply) {
+        let answer = answer(reply);
+        match way {
+            Way::Thread(slot) => {
                 *slot.answer.lock() = Some(answer);
                 slot.thread.unpark();
             }
             // A callback that panics must not take the answers of others with it.
-            Self::Callback(done) => drop(catch_unwind(AssertUnwindSafe(|| done(answer)))),
+            Way::Callback(done) => drop(catch_unwind(AssertUnwindSafe(|| done(answer)))),
         }
+    }
+}
+
+/// The answer of a call with one task.
+fn answer(reply: Reply) -> Answer {
+    let part = match reply {
+        Ok(mut parts) => parts.pop(),
+        Err(Refused::Item(error)) => return Err(error.into()),
+        Err(Refused::Failed(error)) => return Err(Error::Engine(error)),
+        Err(refused) => return Err(Error::Engine(refused.to_string())),
+    };
+    match part {
+        Some((_, Part::Items(mut items))) => Ok(items.pop().unwrap_or(Err(ItemError::Fault))?),
+        _ => Err(ItemError::Fault.into()),
     }
 }
 
@@ -53,9 +86,4 @@ impl Slot {
     pub(super) fn take(&self) -> Option<Answer> {
         self.answer.lock().take()
     }
-}
-
-/// The answer of every request, if the whole batch failed for `reason`.
-pub(super) fn all_failed(count: usize, reason: &str) -> Vec<Answer> {
-    (0..count).map(|_| Err(Error::Engine(reason.to_owned()))).collect()
 }

@@ -1,24 +1,27 @@
 //! The state that the lock of the queue protects.
 
-use super::load::{Load, Prospect, share};
-use super::request::{Reply, Request};
+use super::load::{Load, MOST, Prospect};
+use super::request::Asker;
 use modmill::Engine;
-use modmill_rsa::Rsa;
-use std::collections::{BTreeMap, VecDeque};
+use modmill_gather::{Class, Estimate, Estimates, Queues, Taken};
 use std::thread::{self, Thread};
+use std::time::Instant;
 
 /// A thread that waits for company before it takes what waits.
 pub(super) struct Gatherer {
     pub(super) thread: Thread,
-    /// The number of requests with which it begins at once.
+    /// The class of operations that it is about to take.
+    pub(super) class: Class,
+    /// The number of operations with which it begins at once.
     pub(super) target: usize,
-    /// Whether a thread waits for one of the requests that it has seen.
+    /// Whether a thread waits for one of the operations that it has seen.
     pub(super) somebody_waits: bool,
 }
 
 /// The state of a queue.
 pub(super) struct State {
-    pub(super) waiting: VecDeque<Request>,
+    pub(super) queues: Queues<Asker>,
+    estimates: Estimates,
     /// Batches that are computed.
     pub(super) computing: usize,
     /// Work outside of the queue, on the same engine.
@@ -33,14 +36,14 @@ pub(super) struct State {
     pub(super) is_forking: bool,
     /// Batches that may be computed at the same time: one for each core.
     limit: usize,
-    /// Operations that fill the lanes of one group, by the bits of the key.
-    groups: BTreeMap<usize, usize>,
 }
 
 impl Default for State {
     fn default() -> Self {
+        let limit = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
-            waiting: VecDeque::new(),
+            queues: Queues::default(),
+            estimates: Estimates::new(limit, 0.0),
             computing: 0,
             beside: 0,
             gatherer: None,
@@ -48,54 +51,55 @@ impl Default for State {
             idle: 0,
             load: Load::default(),
             is_forking: false,
-            limit: thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            groups: BTreeMap::new(),
+            limit,
         }
     }
 }
 
 impl State {
-    /// Whether a thread may take what waits.
-    pub(super) fn may_lead(&self) -> bool {
-        !self.is_forking && self.gatherer.is_none() && self.computing < self.limit && !self.waiting.is_empty()
+    /// Whether something waits.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.queues.depth().0 > 0
     }
 
-    /// Whether a request waits for a worker, and one more worker would help.
+    /// Whether a thread may take what waits.
+    pub(super) fn may_lead(&self) -> bool {
+        !self.is_forking && self.gatherer.is_none() && self.computing < self.limit && self.is_waiting()
+    }
+
+    /// Whether an operation waits for a worker, and one more worker would help.
     pub(super) fn needs_worker(&self) -> bool {
         self.workers == 0 || (self.may_lead() && self.idle == 0 && self.workers < self.limit)
     }
 
-    /// The batch that the first request that waits would begin.
-    pub(super) fn prospect(&mut self, engine: &Engine) -> Option<Prospect> {
-        let bits = self.waiting.front()?.key.private.bits();
-        let somebody_waits = self.waiting.iter().any(|request| matches!(request.reply, Reply::Thread(_)));
-        let (computing, limit) = (self.computing, self.limit);
-        Some(Prospect { group: self.group(engine, bits), computing, limit, somebody_waits })
+    /// The batch that would be taken now, if something waits.
+    pub(super) fn prospect(&self, engine: &Engine) -> Option<(Class, Estimate, Prospect)> {
+        let class = self.queues.next_class(|_| 1)?;
+        let estimate = self.estimates.of(class, engine, None);
+        let prospect = Prospect {
+            group: estimate.group,
+            group_seconds: estimate.group_seconds(),
+            computing: self.computing,
+            limit: self.limit,
+            somebody_waits: self.queues.calls().any(|call| call.caller.thread.is_some()),
+        };
+        Some((class, estimate, prospect))
     }
 
-    /// Takes a batch of the first request and of others whose keys have the same length. Something waits.
-    pub(super) fn take(&mut self, engine: &Engine) -> (Vec<Request>, usize) {
-        let bits = self.waiting.front().map_or(0, |request| request.key.private.bits());
-        let group = self.group(engine, bits);
-        let alike = self.waiting.iter().filter(|request| request.key.private.bits() == bits).count();
-        let count = share(alike, self.limit - self.computing, group);
-        let mut batch = Vec::with_capacity(count);
-        let mut others = VecDeque::new();
-        while let Some(request) = self.waiting.pop_front() {
-            match request.key.private.bits() == bits && batch.len() < count {
-                true => batch.push(request),
-                false => others.push_back(request),
-            }
-        }
-        self.waiting = others;
+    /// Takes a batch.
+    pub(super) fn take(&mut self, class: Class, estimate: &Estimate) -> Taken<Asker> {
+        let waiting = self.queues.items(class);
+        let count = estimate.share(waiting, self.limit - self.computing, MOST);
         self.computing += 1;
         self.load.began();
-        (batch, group)
+        self.queues.take(class, count, count, Instant::now())
     }
 
-    /// Operations that take as long as one.
-    fn group(&mut self, engine: &Engine, bits: usize) -> usize {
-        let lanes = || Rsa::new(engine).plan_private(bits, 1024).map_or(1, |plan| plan.lanes);
-        *self.groups.entry(bits).or_insert_with(lanes)
+    /// Learns that `count` operations took `seconds`.
+    pub(super) fn ended(&mut self, class: Class, count: usize, seconds: f64) {
+        self.computing -= 1;
+        self.queues.computed(class, count);
+        self.load.ended(count);
+        self.estimates.learn(class, count, seconds);
     }
 }

@@ -1,13 +1,14 @@
 //! Private operations as the audit log notes them.
 
-use super::call::{Part, Piece, Work};
+use super::task::Origin;
 use crate::audit::{Entry, Subject};
+use modmill_gather::{Part, Piece, Work};
 use modmill_rsa::PrivateTask;
 use sha2::{Digest, Sha256};
 
 /// One entry for each operation of a piece, or one for a piece of many digests. Public operations have none.
-pub(super) fn entries<'a>(piece: &'a Piece, part: &'a Part) -> Vec<Entry<'a>> {
-    let origin = &piece.call.origin;
+pub(super) fn entries<'a>(piece: &'a Piece<Origin>, part: &'a Part) -> Vec<Entry<'a>> {
+    let origin = &piece.call.caller;
     let outcome = |item: usize| part.get(item).err().map(ToString::to_string);
     match &piece.call.work {
         Work::Private { tasks, .. } => {

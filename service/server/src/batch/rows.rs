@@ -1,6 +1,6 @@
 //! Signatures of one call side by side.
 
-use super::call::Part;
+use modmill_gather::Part;
 use modmill_rsa::ItemError;
 
 /// The signature or the error of every digest of a call, in order.

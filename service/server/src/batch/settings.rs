@@ -1,6 +1,6 @@
 //! The operator's settings of batches.
 
-use super::queues::Room;
+use modmill_gather::Room;
 use std::time::Duration;
 
 /// How operations are gathered. `Default` is what the program starts with.

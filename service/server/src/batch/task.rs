@@ -1,9 +1,10 @@
-//! The origin of a task, and the reasons why a task gets no answer.
+//! The origin of a task.
 
 use crate::credentials::Principal;
-use modmill_rsa::ItemError;
+use modmill_gather::{Caller, Reply};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use tokio::sync::oneshot;
 
 /// The origin of an operation, for fairness between principals and for the audit log.
 #[derive(Debug, Clone)]
@@ -22,23 +23,22 @@ pub struct Origin {
     pub deadline: Instant,
 }
 
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// The queue is full. Clients try again.
-    #[error("the service is busy: try again in {0:?}")]
-    Overloaded(Duration),
-    /// The deadline passed before the operation was computed.
-    #[error("the request took too long")]
-    Late,
-    /// The service is shutting down and takes no more requests.
-    #[error("the service is shutting down")]
-    Draining,
-    /// The item has no answer: wrong ciphertext, wrong signature, wrong length.
-    #[error(transparent)]
-    Item(#[from] ItemError),
-    /// The engine failed.
-    #[error("the operation failed: {0}")]
-    Failed(String),
+impl Caller for Origin {
+    type Way = oneshot::Sender<Reply>;
+
+    fn principal(&self) -> &str {
+        &self.principal.name
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        self.deadline <= now
+    }
+
+    fn is_wanted(way: &Self::Way) -> bool {
+        !way.is_closed()
+    }
+
+    fn send(way: Self::Way, reply: Reply) {
+        let _ = way.send(reply);
+    }
 }

@@ -183,14 +183,6 @@ async fn draining_answers_what_was_taken() {
     assert_eq!(refused.map(|_| ()), Err(Refused::Draining));
 }
 
-#[test]
-fn a_panic_costs_one_batch() {
-    let work = Work::Rows { key: Arc::clone(&KEYS[0]), scheme: PKCS1, digests: vec![0; 64].into() };
-    let (call, _reply) = Call::new(origin("a"), work);
-    let beyond = call::Piece { call, items: 0..1000 };
-    assert!(compute::compute(&cpu(), &[beyond]).is_err());
-}
-
 #[tokio::test]
 async fn operations_are_in_the_audit_log_before_they_are_answered() {
     let folder = tempfile::tempdir().unwrap();

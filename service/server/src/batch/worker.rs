@@ -1,14 +1,11 @@
 //! The threads that compute batches.
 
-use super::call::{Call, Class, Part, Piece};
-use super::compute::compute;
-use super::estimates::Estimates;
-use super::queues::{Queues, Taken};
 use super::settings::BatchSettings;
-use super::task::Refused;
+use super::task::Origin;
 use crate::audit::{Audit, Entry};
 use crate::metrics::{BackendName, Metrics};
 use modmill::{Backend, Engine, limited_to, only_backend};
+use modmill_gather::{Call, Class, Estimates, Part, Piece, Queues, Refused, Taken, compute, hand_out};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +16,7 @@ const GPU_REST: Duration = Duration::from_secs(10);
 /// The state that all workers share.
 pub(super) struct Shared {
     pub(super) settings: BatchSettings,
-    queues: Mutex<Queues>,
+    queues: Mutex<Queues<Origin>>,
     /// There is work for workers of the CPU, or no more will come.
     for_cpu: Condvar,
     /// There is work for workers of the GPU, or no more will come.
@@ -55,7 +52,7 @@ impl Shared {
     }
 
     /// Hands a call to the workers.
-    pub(super) fn submit(&self, call: Arc<Call>) -> Result<(), Refused> {
+    pub(super) fn submit(&self, call: Arc<Call<Origin>>) -> Result<(), Refused> {
         if let Some(audit) = &self.audit
             && call.work.class().is_private
             && !audit.is_writable()
@@ -65,7 +62,7 @@ impl Shared {
         let class = call.work.class();
         let estimate = self.estimates.of(class, &self.cpu, self.gpu.as_ref());
         let room = self.settings.room();
-        let seconds = estimate.seconds(call.work.len(), self.settings.workers);
+        let seconds = estimate.seconds(call.work.items(), self.settings.workers);
         // A call of many items is computed in pieces, in turns with those of others, so that it does not fill
         // the room alone.
         let charge = seconds.min(room.seconds / 4.0).max(1e-6);
@@ -123,15 +120,15 @@ impl Shared {
         }
     }
 
-    fn next_for_cpu(&self) -> Option<(Class, Taken)> {
+    fn next_for_cpu(&self) -> Option<(Class, Taken<Origin>)> {
         let mut queues = self.queues();
         loop {
             if let Some(class) = self.next_class_for_cpu(&queues) {
                 let waiting = queues.items(class);
                 let (most, group) = match self.estimates.get(class) {
                     Some(estimate) => {
-                        let seconds = self.settings.batch.as_secs_f64();
-                        (estimate.share(waiting, queues.idle + 1, seconds), estimate.group)
+                        let most = estimate.most(self.settings.batch.as_secs_f64());
+                        (estimate.share(waiting, queues.idle + 1, most), estimate.group)
                     }
                     None => (1, 1),
                 };
@@ -152,12 +149,12 @@ impl Shared {
     }
 
     /// The class that has waited longest, of those that are not left to a GPU.
-    fn next_class_for_cpu(&self, queues: &Queues) -> Option<Class> {
+    fn next_class_for_cpu(&self, queues: &Queues<Origin>) -> Option<Class> {
         let is_gpu_there = self.gpu_rests().is_none();
         queues.next_class(|class| if is_gpu_there && queues.is_for_gpu(class) { usize::MAX } else { 1 })
     }
 
-    fn next_for_gpu(&self) -> Option<(Class, Taken)> {
+    fn next_for_gpu(&self) -> Option<(Class, Taken<Origin>)> {
         let gpu_of = |class| self.estimates.get(class).and_then(|estimate| estimate.gpu);
         let mut queues = self.queues();
         loop {
@@ -189,7 +186,7 @@ impl Shared {
     }
 
     /// Computes a batch, notes it in the audit log, and answers.
-    fn serve(&self, backend: BackendName, engine: &Engine, class: Class, taken: Taken) {
+    fn serve(&self, backend: BackendName, engine: &Engine, class: Class, taken: Taken<Origin>) {
         for call in taken.late {
             call.refuse(Refused::Late);
         }
@@ -211,14 +208,12 @@ impl Shared {
             BackendName::Gpu => self.estimates.learn_gpu(class, taken.items, seconds),
         }
         self.metrics.batch(backend, class.is_private, taken.items, seconds);
-        match computed {
-            Ok(parts) => self.answer(&taken.pieces, parts),
-            Err(error) => {
-                tracing::error!(%error, items = taken.items, "a batch failed");
-                self.metrics.fault();
-                taken.pieces.iter().for_each(|piece| piece.call.refuse(Refused::Failed(error.clone())));
-            }
+        if let Err(error) = &computed {
+            tracing::error!(%error, items = taken.items, "a batch failed");
+            self.metrics.fault();
         }
+        let audited = computed.and_then(|parts| self.note(&taken.pieces, &parts).map(|()| parts));
+        hand_out(&taken.pieces, audited);
     }
 
     /// Gives the GPU nothing for a while: the CPU serves meanwhile.
@@ -233,28 +228,21 @@ impl Shared {
         GPU_REST.checked_sub(failed?.elapsed()).filter(|left| !left.is_zero())
     }
 
-    fn answer(&self, pieces: &[Piece], parts: Vec<Part>) {
-        if let Some(audit) = &self.audit {
-            let entries: Vec<Entry<'_>> = pieces
-                .iter()
-                .zip(&parts)
-                .flat_map(|(piece, part)| super::audited::entries(piece, part))
-                .collect();
-            if !entries.is_empty()
-                && let Err(error) = audit.write(&entries)
-            {
-                tracing::error!(%error, "the audit log cannot be written: private operations are refused");
-                // Answers that nobody can account for are not given.
-                pieces.iter().for_each(|piece| piece.call.refuse(Refused::Failed(UNAUDITED.to_owned())));
-                return;
-            }
+    /// Notes private operations in the audit log. Answers that nobody can account for are not given.
+    fn note(&self, pieces: &[Piece<Origin>], parts: &[Part]) -> Result<(), String> {
+        let Some(audit) = &self.audit else { return Ok(()) };
+        let entries: Vec<Entry<'_>> =
+            pieces.iter().zip(parts).flat_map(|(piece, part)| super::audited::entries(piece, part)).collect();
+        if entries.is_empty() {
+            return Ok(());
         }
-        for (piece, part) in pieces.iter().zip(parts) {
-            piece.call.answer(piece.items.start, part);
-        }
+        audit.write(&entries).map_err(|error| {
+            tracing::error!(%error, "the audit log cannot be written: private operations are refused");
+            UNAUDITED.to_owned()
+        })
     }
 
-    fn queues(&self) -> MutexGuard<'_, Queues> {
+    fn queues(&self) -> MutexGuard<'_, Queues<Origin>> {
         self.queues.lock()
     }
 }

@@ -1,10 +1,10 @@
 //! From the body of a request to the body of its answer, in the form of the request.
 
 use super::chunks::Chunks;
-use super::frame::{Status, end};
 use super::pipeline::{Job, Part, Stop, answers};
 use axum::body::Body;
 use futures_util::{StreamExt, stream};
+use modmill_client::bulk::{Status, end};
 #[cfg(feature = "arrow")]
 use std::time::Duration;
 use tokio::sync::mpsc;

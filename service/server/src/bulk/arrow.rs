@@ -3,7 +3,6 @@
 //! Messages are looked at before they are decoded ([`modmill_tables`]), and decoded on threads that serve no
 //! requests.
 
-use super::frame::{Event, Frames, Status};
 use super::pipeline::{Job, Part, Stop, answers};
 use crate::body::Holder;
 use crate::shares::Share;
@@ -17,6 +16,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use axum::body::{Body, BodyDataStream};
 use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, stream};
+use modmill_client::bulk::{Event, Frames, Status};
 use modmill_tables::TableError;
 use modmill_tables::ipc::{Decoder, Framer, Limits, Message};
 use std::sync::Arc;

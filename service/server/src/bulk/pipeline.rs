@@ -3,7 +3,6 @@
 
 use super::Bulk;
 use super::chunks::BodyError;
-use super::frame::{Status, frame};
 use crate::batch::Refused;
 use crate::credentials::{Credential, Principal, Right};
 use crate::door;
@@ -11,6 +10,7 @@ use crate::service::Service;
 use crate::shares::Share;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
+use modmill_client::bulk::{Status, frame};
 use modmill_rsa::{PrivateKey, SignatureScheme};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Job {
             let origin = door::origin(&self.principal, names, &self.key_id, &self.request_id, deadline);
             let (key, digests) = (Arc::clone(&self.key), digests.clone());
             match self.service.batcher.sign_rows(origin, key, self.scheme, digests).await {
-                Ok(rows) => return Ok(frame(&rows, self.length)),
+                Ok(rows) => return Ok(frame(rows.len(), rows.iter().map(Result::ok), self.length)),
                 Err(Refused::Overloaded(wait)) if Instant::now() + wait < patience => {
                     tokio::time::sleep(wait).await;
                 }

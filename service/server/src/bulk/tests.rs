@@ -2,6 +2,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod client;
 
 use super::*;
 use crate::door::testing::{Answer, TOKEN, WEAK, send, service};
@@ -9,6 +10,7 @@ use crate::transit::{self, TransitRing};
 use bytes::Bytes;
 use futures_util::stream;
 use modmill::Engine;
+use modmill_client::bulk::{Event, Frames};
 use modmill_rsa::{Digest, PublicKey, Rsa, Sizes};
 
 /// The endpoint, with a transit key `k` of 2048 bits.

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// The routes that say how the service is.
-pub fn router(service: Arc<Service>) -> Router {
+pub(crate) fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route("/health", get(|| async { "ok\n" }))
         .route("/ready", get(ready))

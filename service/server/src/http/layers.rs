@@ -1,19 +1,19 @@
-//! The layers that every request passes through: limits of its body and its time, and figures.
+//! What every request passes through: limits of its body and its time, and figures.
 
+use super::answering::Answering;
 use crate::metrics::Metrics;
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode, header};
 use http_body_util::Limited;
+use hyper::body::Body as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The limits of requests.
 #[derive(Clone)]
-pub struct Layers {
+pub(crate) struct Layers {
     /// The most bytes of a small request's body.
     pub body_bytes: usize,
     /// The most bytes of a batch's body.
@@ -24,10 +24,15 @@ pub struct Layers {
     pub metrics: Arc<Metrics>,
 }
 
-/// These routes with limits and figures.
-pub fn layered(router: Router, layers: Layers) -> Router {
-    // Bodies are limited here, by the kind of request.
-    router.layer(DefaultBodyLimit::disable()).layer(from_fn_with_state(layers, around))
+/// Doors with limits and figures around them.
+pub(crate) struct Layered<A> {
+    doors: A,
+    layers: Layers,
+}
+
+/// These doors with limits and figures.
+pub(crate) fn layered<A: Answering>(doors: A, layers: Layers) -> Layered<A> {
+    Layered { doors, layers }
 }
 
 /// The door that a request goes to.
@@ -46,45 +51,55 @@ fn door(method: &Method, path: &str) -> &'static str {
     }
 }
 
-async fn around(State(layers): State<Layers>, request: Request, next: Next) -> Response {
-    let (start, door) = (Instant::now(), door(request.method(), request.uri().path()));
-    let is_nameless = !request.headers().contains_key(header::AUTHORIZATION);
-    let most = match door {
-        "bulk" => None,
-        "transit" | "privacy_pass" => Some(layers.batch_body_bytes),
-        _ => Some(layers.body_bytes),
-    };
-    let response = match most {
-        None => next.run(request).await,
-        Some(most) if declared_length(&request).is_some_and(|length| length > most as u64) => {
-            let text = format!("the body is longer than {most} octets\n");
-            (StatusCode::PAYLOAD_TOO_LARGE, [(header::CONNECTION, "close")], text).into_response()
-        }
-        Some(most) => {
-            let request = request.map(|body| Body::new(Limited::new(body, most)));
-            match tokio::time::timeout(layers.timeout, next.run(request)).await {
-                Ok(response) => response,
-                Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the request took too long\n").into_response(),
+impl<A: Answering> Answering for Layered<A> {
+    async fn answer(&self, request: Request) -> Response {
+        let Self { doors, layers } = self;
+        let (start, door) = (Instant::now(), door(request.method(), request.uri().path()));
+        let is_nameless = !request.headers().contains_key(header::AUTHORIZATION);
+        let most = match door {
+            "bulk" => None,
+            "transit" | "privacy_pass" => Some(layers.batch_body_bytes),
+            _ => Some(layers.body_bytes),
+        };
+        let response = match (most, declared_length(&request)) {
+            (None, _) => doors.answer(request).await,
+            (Some(most), Some(length)) if length > most as u64 => {
+                let text = format!("the body is longer than {most} octets\n");
+                (StatusCode::PAYLOAD_TOO_LARGE, [(header::CONNECTION, "close")], text).into_response()
             }
-        }
-    };
-    let status = response.status();
-    // A browser that opens the page is asked for a password in this way.
-    let is_question = door == "page" && is_nameless && status == StatusCode::UNAUTHORIZED;
-    let is_error = status.as_u16() >= 400 && !is_question;
-    layers.metrics.request(door, status.as_u16(), is_error, start.elapsed().as_secs_f64());
-    response
+            (Some(most), declared) => {
+                // A body has the length that its head declares.
+                let request = match declared {
+                    Some(_) => request,
+                    None => request.map(|body| Body::new(Limited::new(body, most))),
+                };
+                match tokio::time::timeout(layers.timeout, doors.answer(request)).await {
+                    Ok(response) => response,
+                    Err(_) => {
+                        (StatusCode::SERVICE_UNAVAILABLE, "the request took too long\n").into_response()
+                    }
+                }
+            }
+        };
+        let status = response.status();
+        // A browser that opens the page is asked for a password in this way.
+        let is_question = door == "page" && is_nameless && status == StatusCode::UNAUTHORIZED;
+        let is_error = status.as_u16() >= 400 && !is_question;
+        layers.metrics.request(door, status.as_u16(), is_error, start.elapsed().as_secs_f64());
+        response
+    }
 }
 
+/// The length of a body, but not of one in chunks, whatever its head says.
 fn declared_length(request: &Request) -> Option<u64> {
-    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    request.body().size_hint().exact()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::Router;
     use axum::routing::get;
-    use tower::ServiceExt;
 
     #[tokio::test]
     async fn a_page_that_asks_for_a_password_is_no_error() {
@@ -101,7 +116,7 @@ mod tests {
             if let Some(authorization) = authorization {
                 request = request.header(header::AUTHORIZATION, authorization);
             }
-            router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+            router.answer(request.body(Body::empty()).unwrap()).await;
         }
         assert!(metrics.text().contains(r#"modmill_http_requests_total{door="page",status="401"} 3"#));
         // A second is shown when it is over.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Limits of connections. They hold before anybody is authenticated.
 #[derive(Debug, Clone)]
-pub struct HttpLimits {
+pub(crate) struct HttpLimits {
     /// Connections that are open at the same time.
     pub connections: usize,
     /// Connections from one address, or from one IPv6 network of 64 bits.

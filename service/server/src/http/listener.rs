@@ -3,14 +3,16 @@
 use super::activity::{Activity, UnderWay};
 use super::addresses::Addresses;
 use super::answer::Answer;
+use super::answering::Answering;
 use super::limits::HttpLimits;
 use super::peer::Peer;
 use super::tls::Tls;
 use super::trouble::Trouble;
 use crate::metrics::Metrics;
 use crate::shares::Shares;
-use axum::Router;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use http::{Request, StatusCode};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -24,7 +26,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tower_service::Service as _;
 
 /// How long a connection that was told to end has to do so.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -37,20 +38,20 @@ const CONNECTION_WINDOW: u32 = 1 << 20;
 /// authenticated. Each address has a share of it.
 const HEADS: usize = 64 << 20;
 
-/// Serves `router` on connections to `listener` until `stop` says true. Then no more connections are
+/// Serves `doors` on connections to `listener` until `stop` says true. Then no more connections are
 /// accepted, requests under way are answered, and connections are closed. Returns whether all of them ended
 /// in time.
-pub async fn listen(
+pub(crate) async fn listen(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
-    router: Router,
+    doors: impl Answering,
     limits: HttpLimits,
     metrics: Arc<Metrics>,
     mut stop: watch::Receiver<bool>,
 ) -> bool {
     let (addresses, heads) = (Arc::new(Addresses::default()), Shares::new(HEADS));
     let mut trouble = Trouble::default();
-    let builder = Arc::new(builder(&limits));
+    let (builder, doors) = (Arc::new(builder(&limits)), Arc::new(doors));
     let limits = Arc::new(limits);
     let mut connections = JoinSet::new();
     let for_connections = stop.clone();
@@ -77,9 +78,9 @@ pub async fn listen(
                 };
                 let _ = stream.set_nodelay(true);
                 let acceptor = tls.as_ref().map(|tls| tls.acceptor());
-                let (builder, router, limits) = (Arc::clone(&builder), router.clone(), Arc::clone(&limits));
+                let (builder, doors, limits) = (Arc::clone(&builder), Arc::clone(&doors), Arc::clone(&limits));
                 let (metrics, stop) = (Arc::clone(&metrics), for_connections.clone());
-                let asking = Asking { router, peer: Peer::new(peer.ip()), heads: Arc::clone(&heads) };
+                let asking = Arc::new(Asking { doors, peer: Peer::new(peer.ip()), heads: Arc::clone(&heads) });
                 connections.spawn(async move {
                     let _counted = counted;
                     match acceptor {
@@ -105,12 +106,11 @@ async fn told(stop: &mut watch::Receiver<bool>) {
 
 fn builder(limits: &HttpLimits) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // The timeout of HTTP/1.1 counts from the answer before, so that it is the one of connections without
-    // requests.
+    // Heads of HTTP/1.1 that do not come are seen by the connection's activity.
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.idle_timeout)
+        .header_read_timeout(None)
         .max_headers(limits.headers)
         .max_buf_size(limits.header_bytes.max(8192))
         .http2()
@@ -128,16 +128,15 @@ fn builder(limits: &HttpLimits) -> Builder<TokioExecutor> {
 }
 
 /// The values that the requests of one connection share.
-#[derive(Clone)]
-struct Asking {
-    router: Router,
+struct Asking<A> {
+    doors: Arc<A>,
     peer: Peer,
     heads: Arc<Shares<IpAddr>>,
 }
 
-impl Asking {
+impl<A: Answering> Asking<A> {
     /// Answers a request. `most` is the most lines of its head.
-    async fn answer(mut self, mut request: Request<Incoming>, under_way: &UnderWay, most: usize) -> Response {
+    async fn answer(&self, mut request: Request<Incoming>, under_way: &UnderWay, most: usize) -> Response {
         // HTTP/1.1 counts lines while it reads them.
         if request.headers().len() > most {
             return (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too many headers\n").into_response();
@@ -151,10 +150,10 @@ impl Asking {
             },
         };
         under_way.admit(&self.peer).await;
-        request.extensions_mut().insert(self.peer);
-        let answer = self.router.call(request.map(axum::body::Body::new)).await;
+        request.extensions_mut().insert(self.peer.clone());
+        let answer = self.doors.answer(request.map(axum::body::Body::new)).await;
         drop(head);
-        answer.unwrap_or_else(|never: Infallible| match never {})
+        answer
     }
 }
 
@@ -170,7 +169,7 @@ fn size(request: &Request<Incoming>) -> usize {
 async fn serve(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     builder: &Builder<TokioExecutor>,
-    asking: Asking,
+    asking: Arc<Asking<impl Answering>>,
     limits: &HttpLimits,
     metrics: &Arc<Metrics>,
     mut stop: watch::Receiver<bool>,
@@ -180,7 +179,7 @@ async fn serve(
     let service = hyper::service::service_fn({
         let (activity, headers) = (Arc::clone(&activity), limits.headers);
         move |request: Request<Incoming>| {
-            let (asking, under_way) = (asking.clone(), UnderWay::new(&activity));
+            let (asking, under_way) = (Arc::clone(&asking), UnderWay::new(&activity));
             async move {
                 let version = request.version();
                 let answer = asking.answer(request, &under_way, headers).await;
@@ -190,11 +189,20 @@ async fn serve(
     });
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
+    // Looked at when something happened to it, and not each time that the connection goes on.
+    let mut end: FuturesUnordered<_> = std::iter::once(async {
+        tokio::select! {
+            () = told(&mut stop) => {}
+            () = activity.overdue(limits) => {}
+        }
+    })
+    .collect();
     let ended = tokio::select! {
+        biased;
         ended = connection.as_mut() => Some(ended),
-        () = told(&mut stop) => None,
-        () = activity.overdue(limits) => None,
+        _ = end.next() => None,
     };
+    drop(end);
     if ended.is_none() {
         connection.as_mut().graceful_shutdown();
         // A drain waits for requests under way; other connections have none, or a client that does not read.

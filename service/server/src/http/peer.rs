@@ -51,6 +51,9 @@ impl Peer {
 
     /// Waits until a request may be served. A connection that is proven waits for nothing.
     pub(super) async fn admit(&self) -> Option<OwnedSemaphorePermit> {
+        if self.is_proven() {
+            return None;
+        }
         Arc::clone(&self.0.unproven).acquire_owned().await.ok()
     }
 

@@ -34,7 +34,7 @@ impl TlsError {
 
 /// The files with certificates.
 #[derive(Debug, Clone)]
-pub struct TlsFiles {
+pub(crate) struct TlsFiles {
     /// The chain of certificates in PEM.
     pub certificate: PathBuf,
     /// The key of the first certificate in PEM.
@@ -45,7 +45,7 @@ pub struct TlsFiles {
 
 impl TlsFiles {
     /// A certificate for development in `folder`, which is made on the first run.
-    pub fn development(folder: &Path, client_ca: Option<PathBuf>) -> Result<Self, TlsError> {
+    pub(crate) fn development(folder: &Path, client_ca: Option<PathBuf>) -> Result<Self, TlsError> {
         let files = Self {
             certificate: folder.join("development.pem"),
             key: folder.join("development.key"),
@@ -103,20 +103,20 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 /// The certificates that connections are accepted with.
-pub struct Tls {
+pub(crate) struct Tls {
     files: TlsFiles,
     config: RwLock<Arc<ServerConfig>>,
 }
 
 impl Tls {
     /// Reads the files.
-    pub fn load(files: TlsFiles) -> Result<Self, TlsError> {
+    pub(crate) fn load(files: TlsFiles) -> Result<Self, TlsError> {
         let config = RwLock::new(files.load()?);
         Ok(Self { files, config })
     }
 
     /// Reads the files again. New connections use what is in them. If they cannot be used, nothing changes.
-    pub fn reload(&self) -> Result<(), TlsError> {
+    pub(crate) fn reload(&self) -> Result<(), TlsError> {
         let config = self.files.load()?;
         *self.config.write() = config;
         Ok(())

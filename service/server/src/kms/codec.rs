@@ -66,7 +66,7 @@ impl Codec {
 
     /// Writes an answer.
     pub fn encode<T: Serialize>(self, answer: &T) -> Result<Encoded, KmsError> {
-        Self::write(answer, 1024)
+        Self::write(answer, 640)
     }
 
     /// Writes an answer that has a secret in it.

@@ -9,15 +9,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use zeroize::Zeroizing;
 
-/// A signing key.
-pub(super) type Key = Zeroizing<[u8; 32]>;
+/// A signing key, of which HMAC has taken in its part. It is overwritten when it is dropped.
+#[derive(Clone)]
+pub(super) struct Key(Hmac<Sha256>);
 
-/// The HMAC-SHA-256 of `data`.
-pub(super) fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
-    // HMAC takes keys of any length, so that the other branch does not happen.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
-    mac.update(data);
-    mac.finalize().into_bytes().into()
+impl Key {
+    fn new(key: &[u8]) -> Self {
+        // HMAC takes keys of any length.
+        Self(Hmac::new_from_slice(key).unwrap_or_else(|_| unreachable!()))
+    }
+
+    /// The HMAC-SHA-256 of `data`.
+    pub(super) fn sign(&self, data: &[u8]) -> [u8; 32] {
+        self.0.clone().chain_update(data).finalize().into_bytes().into()
+    }
 }
 
 /// The signing key of a secret access key.
@@ -25,11 +30,9 @@ pub(super) fn derive(secret: &[u8], date: &str, region: &str, service: &str) -> 
     let mut key = Zeroizing::new(Vec::with_capacity(4 + secret.len()));
     key.extend_from_slice(b"AWS4");
     key.extend_from_slice(secret);
-    let mut derived = Zeroizing::new(hmac(&key, date.as_bytes()));
-    for part in [region, service, TERMINATOR] {
-        derived = Zeroizing::new(hmac(&*derived, part.as_bytes()));
-    }
-    derived
+    [date, region, service, TERMINATOR]
+        .iter()
+        .fold(Key::new(&key), |key, part| Key::new(&*Zeroizing::new(key.sign(part.as_bytes()))))
 }
 
 /// The number of credentials whose keys are kept.

@@ -1,7 +1,7 @@
 //! The client's side.
 
 use super::canonical::{Canonical, canonical_request};
-use super::keys::{Key, derive, hmac};
+use super::keys::{Key, derive};
 use super::{ALGORITHM, SigV4Error, TERMINATOR, string_to_sign, time};
 use crate::hex;
 use crate::secret::SecretBytes;
@@ -74,7 +74,7 @@ impl Signer {
         let Self { access_key_id, region, service, .. } = self;
         let text = string_to_sign(&time, region, service, &canonical);
         let date = time.get(..8).unwrap_or_default();
-        let signature = hex::encode(&hmac(&*self.key(date), text.as_bytes()));
+        let signature = hex::encode(&self.key(date).sign(text.as_bytes()));
         let header = format!(
             "{ALGORITHM} Credential={access_key_id}/{date}/{region}/{service}/{TERMINATOR}, \
              SignedHeaders={signed_headers}, Signature={signature}"

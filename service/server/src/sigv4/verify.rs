@@ -1,7 +1,7 @@
 //! The server's side.
 
 use super::canonical::{Canonical, canonical_request};
-use super::keys::{SigningKeys, hmac};
+use super::keys::SigningKeys;
 use super::{Authorization, SigV4Error, string_to_sign, time};
 use crate::credentials::{Credential, Principal};
 use crate::hex;
@@ -9,6 +9,7 @@ use crate::records::Records;
 use http::HeaderMap;
 use http::request::Parts;
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
@@ -27,36 +28,23 @@ pub struct Expected<'a> {
     pub signed: &'a [&'a str],
 }
 
-/// The head of a request whose sender is known by name. That it is the sender's, only the signature shows.
-pub struct Known<'a> {
-    authorization: Authorization<'a>,
-    time: String,
-    credential: Arc<Credential>,
-}
-
-/// Checks all that can be checked without the body: the form of the head, its time and scope, and that there
-/// is a credential with the access key that it names.
-pub fn known<'a>(
-    records: &Records,
+/// The head of a request whose sender is known by name.
+pub struct Head<'a> {
     parts: &'a Parts,
-    expected: &Expected<'_>,
-) -> Result<Known<'a>, SigV4Error> {
-    let authorization = text(&parts.headers, "authorization")?.ok_or(SigV4Error::Missing)?;
-    let authorization = Authorization::parse(authorization)?;
-    if parts.headers.contains_key("x-amz-security-token") {
-        return Err(SigV4Error::Unrecognized);
-    }
-    let time = time_of(&parts.headers)?;
-    must_be_signed(&authorization, &parts.headers, expected.signed)?;
-    check_scope(&authorization, &time, expected)?;
-    let credential = records.get(authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
-    Ok(Known { authorization, time, credential })
+    authorization: Authorization<'a>,
+    time: Time<'a>,
+    /// The hash of the body, as the head names it.
+    payload_hash: Option<&'a str>,
+    credential: Arc<Credential>,
+    sender: Sender,
 }
 
-/// Verifies requests. It keeps the signing keys of the day.
-#[derive(Default)]
-pub struct Verifier {
-    keys: SigningKeys,
+/// The time of a request.
+struct Time<'a> {
+    /// As SigV4 writes it.
+    text: Cow<'a, str>,
+    /// In seconds since 1970.
+    seconds: u64,
 }
 
 /// The sender of a request, as far as its head shows.
@@ -68,19 +56,62 @@ pub enum Sender {
     Named(String),
 }
 
+/// Verifies requests. It keeps the signing keys of the day.
+#[derive(Default)]
+pub struct Verifier {
+    keys: SigningKeys,
+}
+
 impl Verifier {
-    /// The sender of the request with the head `parts`. If the head names the hash of the body, its signature
-    /// is verified.
-    pub fn sender(
+    /// Checks all that can be checked without the body: the form of the head, its time and scope, and that
+    /// there is a credential with the access key that it names. If the head names the hash of the body, its
+    /// signature is verified.
+    pub fn head<'a>(
         &self,
         records: &Records,
-        parts: &Parts,
+        parts: &'a Parts,
         expected: &Expected<'_>,
-    ) -> Result<Sender, SigV4Error> {
-        let known = known(records, parts, expected)?;
-        match text(&parts.headers, PAYLOAD_HASH)?.filter(|hash| is_hash(hash)) {
-            None => Ok(Sender::Named(known.authorization.access_key_id.to_owned())),
-            Some(hash) => self.check(&known, parts, hash, expected).map(Sender::Proven),
+    ) -> Result<Head<'a>, SigV4Error> {
+        let authorization = text(&parts.headers, "authorization")?.ok_or(SigV4Error::Missing)?;
+        let authorization = Authorization::parse(authorization)?;
+        if parts.headers.contains_key("x-amz-security-token") {
+            return Err(SigV4Error::Unrecognized);
+        }
+        let time = time_of(&parts.headers)?;
+        must_be_signed(&authorization, &parts.headers, expected.signed)?;
+        check_scope(&authorization, &time.text, expected)?;
+        check_time(&time, expected)?;
+        let credential = records.get(authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
+        let payload_hash = text(&parts.headers, PAYLOAD_HASH)?;
+        let sender = Sender::Named(authorization.access_key_id.to_owned());
+        let mut head = Head { parts, authorization, time, payload_hash, credential, sender };
+        if let Some(hash) = payload_hash.filter(|hash| is_hash(hash)) {
+            head.sender = Sender::Proven(self.check(&head, &head.credential, hash, expected)?);
+        }
+        Ok(head)
+    }
+
+    /// The principal that signed the request with this head and the body `body`. What may have changed while
+    /// the body came is checked again: the credential, and the age of the signature.
+    pub fn body(
+        &self,
+        head: &Head<'_>,
+        records: &Records,
+        body: &[u8],
+        expected: &Expected<'_>,
+    ) -> Result<Arc<Principal>, SigV4Error> {
+        check_time(&head.time, expected)?;
+        let credential = records.get(head.authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
+        let hash = hex::encode(&Sha256::digest(body));
+        if head.payload_hash.is_some_and(|named| named != hash) {
+            let message = "The value passed in as x-amz-content-sha256 does not match the body's.";
+            return Err(SigV4Error::Scope(message.into()));
+        }
+        match &head.sender {
+            Sender::Proven(principal) if Arc::ptr_eq(&credential, &head.credential) => {
+                Ok(Arc::clone(principal))
+            }
+            _ => self.check(head, &credential, &hash, expected),
         }
     }
 
@@ -92,15 +123,14 @@ impl Verifier {
         body: &[u8],
         expected: &Expected<'_>,
     ) -> Result<Arc<Principal>, SigV4Error> {
-        let known = known(records, parts, expected)?;
-        self.check(&known, parts, &payload_hash(&parts.headers, body)?, expected)
+        self.body(&self.head(records, parts, expected)?, records, body, expected)
     }
 
     /// Compares the signature of a head, whose body has the hash `payload_hash`.
     fn check(
         &self,
-        Known { authorization, time, credential }: &Known<'_>,
-        parts: &Parts,
+        Head { parts, authorization, time, .. }: &Head<'_>,
+        credential: &Arc<Credential>,
         payload_hash: &str,
         expected: &Expected<'_>,
     ) -> Result<Arc<Principal>, SigV4Error> {
@@ -113,15 +143,23 @@ impl Verifier {
             signed_headers: authorization.signed_headers,
             payload_hash,
         })?;
-        let text = string_to_sign(time, expected.region, expected.service, &canonical);
+        let text = string_to_sign(&time.text, expected.region, expected.service, &canonical);
         let (key, principal) =
             self.keys.get(credential, authorization.date, expected.region, expected.service);
-        let signature = hmac(&**key, text.as_bytes());
+        let signature = key.sign(text.as_bytes());
         if bool::from(signature.ct_eq(&authorization.signature)) {
             Ok(principal)
         } else {
             Err(SigV4Error::Mismatch)
         }
+    }
+}
+
+impl Head<'_> {
+    /// The sender of the request.
+    #[must_use]
+    pub fn sender(&self) -> &Sender {
+        &self.sender
     }
 }
 
@@ -135,24 +173,24 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, SigV4
     }
 }
 
-/// The time of a request, from `x-amz-date` or else `date`, as SigV4 writes it.
-fn time_of(headers: &HeaderMap) -> Result<String, SigV4Error> {
+/// The time of a request, from `x-amz-date` or else `date`.
+fn time_of(headers: &HeaderMap) -> Result<Time<'_>, SigV4Error> {
     let wrong = |value: &str| {
         SigV4Error::Incomplete(format!(
             "Date must be in ISO-8601 'basic format'. Got '{value}'. See http://en.wikipedia.org/wiki/ISO_8601"
         ))
     };
     if let Some(value) = text(headers, "x-amz-date")? {
-        time::time_of(value).ok_or_else(|| wrong(value))?;
-        return Ok(value.to_owned());
+        let seconds = time::time_of(value).ok_or_else(|| wrong(value))?;
+        return Ok(Time { text: value.into(), seconds });
     }
     let value = text(headers, "date")?.ok_or_else(|| {
         SigV4Error::Incomplete(
             "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header.".into(),
         )
     })?;
-    let seconds = time::http_time(value).or_else(|| time::time_of(value));
-    seconds.map(time::timestamp).ok_or_else(|| wrong(value))
+    let seconds = time::http_time(value).or_else(|| time::time_of(value)).ok_or_else(|| wrong(value))?;
+    Ok(Time { text: time::timestamp(seconds).into(), seconds })
 }
 
 fn must_be_signed(
@@ -195,8 +233,16 @@ fn check_scope(
             time.get(..8).unwrap_or_default()
         ));
     }
+    Ok(())
+}
+
+/// Refuses signatures that are too old, or of a time that has not come.
+fn check_time(
+    Time { text: time, seconds: signed }: &Time<'_>,
+    expected: &Expected<'_>,
+) -> Result<(), SigV4Error> {
+    let scope = |message: String| Err(SigV4Error::Scope(message));
     let Expected { now_s: now, skew_s: skew, .. } = *expected;
-    let signed = time::time_of(time).unwrap_or(0);
     if signed.saturating_add(skew) < now {
         return scope(format!(
             "Signature expired: {time} is now earlier than {} ({} - {} min.)",
@@ -205,7 +251,7 @@ fn check_scope(
             skew / 60
         ));
     }
-    if signed > now.saturating_add(skew) {
+    if *signed > now.saturating_add(skew) {
         return scope(format!(
             "Signature not yet current: {time} is still later than {} ({} + {} min.)",
             time::timestamp(now.saturating_add(skew)),
@@ -222,15 +268,4 @@ const PAYLOAD_HASH: &str = "x-amz-content-sha256";
 /// Whether a text is a hash of SHA-256: 64 hexadecimal digits in lower case.
 fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-/// The hash of the body. A header that names another hash, or none, is refused.
-fn payload_hash(headers: &HeaderMap, body: &[u8]) -> Result<String, SigV4Error> {
-    let hash = hex::encode(&Sha256::digest(body));
-    match text(headers, PAYLOAD_HASH)? {
-        Some(named) if named != hash => Err(SigV4Error::Scope(
-            "The value passed in as x-amz-content-sha256 does not match the body's.".into(),
-        )),
-        _ => Ok(hash),
-    }
 }

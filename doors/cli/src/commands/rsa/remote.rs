@@ -4,8 +4,8 @@ use super::key_options::read_small;
 use super::message_operation::AnswerList;
 use crate::failure::Failure;
 use modmill::Engine;
+use modmill_client::bulk::{BulkClient, ClientError, Signed, Trust};
 use modmill_rsa::{Hash, ItemError, SignatureScheme};
-use modmill_server::client::{BulkClient, ClientError, Signed, Trust};
 use rayon::prelude::*;
 use tokio::runtime::Runtime;
 

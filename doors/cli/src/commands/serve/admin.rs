@@ -4,8 +4,9 @@ use super::credentials::show;
 use super::options::{DataOptions, runtime};
 use crate::failure::Failure;
 use crate::io;
+use modmill_records::backup;
 use modmill_server::admin::Command;
-use modmill_server::{audit, backup, run};
+use modmill_server::{audit, run};
 use std::path::PathBuf;
 
 /// Writes all keys to one file, sealed as they are

@@ -3,11 +3,11 @@
 use super::algorithms::Signing;
 use crate::kms::call::Call;
 use crate::kms::codec::{Blob, Encoded};
-use crate::kms::documents::{Material, Usage};
+use crate::kms::documents::Usage;
 use crate::kms::names::{Key, Names};
 use crate::kms::policy::Facts;
 use crate::kms::{KmsError, fields};
-use modmill_rsa::{Digest, ItemError, PrivateTask, PublicTask};
+use modmill_rsa::{Digest, ItemError, PrivateKey, PrivateTask, PublicTask};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -29,15 +29,16 @@ pub(in crate::kms) struct Request {
     dry_run: Option<bool>,
 }
 
-/// A request that passed every check.
+/// A request that passed every check, and the key that it is about.
 struct Checked {
     key: Key,
     algorithm: Signing,
     digest: Digest,
+    private: Arc<PrivateKey>,
 }
 
 impl Checked {
-    fn of(call: &Call, request: Request) -> Result<Self, KmsError> {
+    async fn of(call: &Call, request: Request) -> Result<Self, KmsError> {
         let message = fields::blob(request.message, "message", MESSAGE_LIMIT)?;
         let message_type = request.message_type.as_deref().unwrap_or("RAW");
         fields::grant_tokens(request.grant_tokens.as_ref())?;
@@ -48,14 +49,12 @@ impl Checked {
             ..Facts::default()
         };
         call.allow(&key, call.operation, facts)?;
-        call.material(&key, Usage::Sign)?;
+        let material = call.material(&key, Usage::Sign)?;
         let algorithm = Signing::read(request.signing_algorithm.as_deref(), key.record.spec)?;
         let digest = digest(algorithm, message_type, message.bytes())?;
-        Ok(Self { key, algorithm, digest })
-    }
-
-    fn material(&self, call: &Call) -> Result<&Material, KmsError> {
-        call.material(&self.key, Usage::Sign)
+        call.dry_run(request.dry_run)?;
+        let private = call.service.keys.load(&material.id, &material.secret).await?;
+        Ok(Self { key, algorithm, digest, private })
     }
 }
 
@@ -81,15 +80,10 @@ struct Signed<'a> {
 }
 
 pub(in crate::kms) async fn sign(call: &Call, request: Request) -> Result<Encoded, KmsError> {
-    let dry_run = request.dry_run;
-    let checked = Checked::of(call, request)?;
-    call.dry_run(dry_run)?;
-    let material = checked.material(call)?;
-    let Checked { key, algorithm, digest } = &checked;
-    let private = call.service.keys.load(&material.id, &material.secret).await?;
-    let task = PrivateTask::Sign { scheme: algorithm.scheme(), digest: *digest };
-    let signature = call.service.batcher.private(call.origin(key), private, task).await?;
-    call.used(key);
+    let Checked { key, algorithm, digest, private } = Checked::of(call, request).await?;
+    let task = PrivateTask::Sign { scheme: algorithm.scheme(), digest };
+    let signature = call.service.batcher.private(call.origin(&key), private, task).await?;
+    call.used(&key);
     let signature = Blob::from(signature);
     call.codec.encode(&Signed { key_id: &key.arn, signature, signing_algorithm: algorithm.name() })
 }
@@ -103,24 +97,19 @@ struct Verified<'a> {
 }
 
 pub(in crate::kms) async fn verify(call: &Call, mut request: Request) -> Result<Encoded, KmsError> {
-    let dry_run = request.dry_run;
     let signature = fields::blob(request.signature.take(), "signature", SIGNATURE_LIMIT)?;
-    let checked = Checked::of(call, request)?;
-    call.dry_run(dry_run)?;
-    let material = checked.material(call)?;
-    let Checked { key, algorithm, digest } = &checked;
-    let private = call.service.keys.load(&material.id, &material.secret).await?;
+    let Checked { key, algorithm, digest, private } = Checked::of(call, request).await?;
     let public = Arc::new(private.public_key().clone());
     let signature = signature.bytes().to_vec();
-    let task = PublicTask::Verify { scheme: algorithm.scheme(), digest: *digest, signature };
-    let mut answers = call.service.batcher.public_many(call.origin(key), public, vec![task]).await?;
+    let task = PublicTask::Verify { scheme: algorithm.scheme(), digest, signature };
+    let mut answers = call.service.batcher.public_many(call.origin(&key), public, vec![task]).await?;
     match answers.pop().unwrap_or(Err(ItemError::Fault)) {
         Ok(_) => {}
         Err(ItemError::Fault) => return Err(ItemError::Fault.into()),
         // A signature of another length is as wrong as any other.
         Err(_) => return Err(ItemError::Verification.into()),
     }
-    call.used(key);
+    call.used(&key);
     call.codec.encode(&Verified {
         key_id: &key.arn,
         signature_valid: true,
