@@ -1,6 +1,7 @@
 //! Plans of the GPUs: which kernels compute a request, with which window, in which time.
 
 use crate::backend::Cuda;
+use crate::divsteps::StepsPlan;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
 use crate::modular::{KernelPlan, chunk_items};
@@ -21,6 +22,8 @@ pub(crate) enum Recipe {
     FixedBase,
     /// A small step between products.
     Step,
+    /// Division steps.
+    DivisionSteps(StepsPlan),
 }
 
 pub(crate) fn path(family: Family) -> Path {
@@ -33,6 +36,9 @@ impl Cuda {
     pub fn plan(&self, request: &Request) -> Option<Plan> {
         if !Op::OF_ITEMS.contains(&request.op) {
             return self.plan_composed(request);
+        }
+        if let Some(steps) = self.steps_plan(request) {
+            return Some(self.plan_of_steps(request, steps));
         }
         let mut kernels = self.kernel_choices(request);
         let passed_over = self.put_soonest_first(request, &mut kernels);
@@ -63,7 +69,7 @@ impl Cuda {
     pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
         match plan.recipe.get()? {
             Recipe::Kernels(plan, _) => Some(plan.variant),
-            Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step => None,
+            Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step | Recipe::DivisionSteps(_) => None,
         }
     }
 
@@ -118,6 +124,16 @@ impl Cuda {
             chunk: choice.chunk,
             reason: reason.to_owned(),
             ..Plan::new(request, path(Family::Fft), choice.seconds, Recipe::Transforms(choice))
+        }
+    }
+
+    fn plan_of_steps(&self, request: &Request, steps: StepsPlan) -> Plan {
+        Plan {
+            variant: steps.to_string(),
+            threads: steps.threads as usize,
+            chunk: steps.chunk,
+            reason: format!("least time, {}", self.table().basis()),
+            ..Plan::new(request, path(Family::Row), steps.seconds, Recipe::DivisionSteps(steps))
         }
     }
 
