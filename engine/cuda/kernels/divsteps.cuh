@@ -81,15 +81,7 @@ DEVICE s32 entry_of(u32 biased) { return (s32)(biased & FIELD_MASK) - ENTRY_BIAS
 DEVICE Matrix third_of_steps(u32 f, u32 g, s32& delta) {
     u32 x = (f << LOW_PLACE) + 1, y = (g << LOW_PLACE) + (1 << FIELD) + BIAS;
 #pragma unroll
-    for (s32 i = 0; i < THIRD; i++) {
-        bool is_odd = (y & 1u << (LOW_PLACE + i)) != 0;
-        bool is_swapped = is_odd && delta > -i;
-        u32 next = is_swapped ? 2 * y - 2 * BIAS : 2 * x;
-        y = is_odd ? y + x : y;
-        y = is_swapped ? y - 2 * x : y;
-        x = next;
-        delta = is_swapped ? 1 - 2 * i - delta : delta;
-    }
+    for (s32 i = 0; i < THIRD; i++) division_step(x, y, delta, 1u << (LOW_PLACE + i), -i, 2 * BIAS, 1 - 2 * i);
     delta += THIRD;
     x += BIAS;
     return {entry_of(x), entry_of(x >> FIELD), entry_of(y), entry_of(y >> FIELD)};
@@ -110,8 +102,6 @@ DEVICE Matrix batch_of_steps(u32 f, u32 g, s32& delta) {
 }
 
 // ---- numbers ----
-
-DEVICE s64 product(s32 a, s32 b) { return (s64)a * b; }
 
 // The lowest digit of a sum, whose other part is the carry.
 DEVICE s32 take_digit(s64& sum) {
@@ -137,16 +127,16 @@ DEVICE void end_division(Digits& x, s32 lowest, s64 carry) {
 // (f, g) <- (u f + v g, q f + r g) / 2^30, exactly. A sum of two products is at most 2^60 + 2^32 in magnitude, and
 // the carry at most 2^30 + 8.
 DEVICE void update(Digits& f, Digits& g, const Matrix& m) {
-    s64 in_f = product(m.u, f.digit[0]) + product(m.v, g.digit[0]);
-    s64 in_g = product(m.q, f.digit[0]) + product(m.r, g.digit[0]);
+    s64 in_f = signed_product(m.u, f.digit[0]) + signed_product(m.v, g.digit[0]);
+    s64 in_g = signed_product(m.q, f.digit[0]) + signed_product(m.r, g.digit[0]);
     s32 lowest_f = take_digit(in_f), lowest_g = take_digit(in_g);
 #pragma unroll
     for (u32 i = 1; i < DIGITS; i++) {
         s32 x = f.digit[i], y = g.digit[i];
-        in_f += product(m.u, x);
-        in_g += product(m.q, x);
-        in_f += product(m.v, y);
-        in_g += product(m.r, y);
+        in_f += signed_product(m.u, x);
+        in_g += signed_product(m.q, x);
+        in_f += signed_product(m.v, y);
+        in_g += signed_product(m.r, y);
         f.digit[i - 1] = take_digit(in_f);
         g.digit[i - 1] = take_digit(in_g);
     }
@@ -163,18 +153,18 @@ DEVICE void update_modulo(Digits& d, Digits& e, const Matrix& m, const Digits& n
     u32 low_d = (u32)of_first(d.digit[0]), low_e = (u32)of_first(e.digit[0]);
     s32 t_d = quotient((u32)m.u * low_d + (u32)m.v * low_e, negated_inverse);
     s32 t_e = quotient((u32)m.q * low_d + (u32)m.r * low_e, negated_inverse);
-    s64 in_d = product(m.u, d.digit[0]) + product(m.v, e.digit[0]) + product(t_d, n.digit[0]);
-    s64 in_e = product(m.q, d.digit[0]) + product(m.r, e.digit[0]) + product(t_e, n.digit[0]);
+    s64 in_d = signed_product(m.u, d.digit[0]) + signed_product(m.v, e.digit[0]) + signed_product(t_d, n.digit[0]);
+    s64 in_e = signed_product(m.q, d.digit[0]) + signed_product(m.r, e.digit[0]) + signed_product(t_e, n.digit[0]);
     s32 lowest_d = take_digit(in_d), lowest_e = take_digit(in_e);
 #pragma unroll
     for (u32 i = 1; i < DIGITS; i++) {
         s32 x = d.digit[i], y = e.digit[i], z = n.digit[i];
-        in_d += product(m.u, x);
-        in_e += product(m.q, x);
-        in_d += product(m.v, y);
-        in_e += product(m.r, y);
-        in_d += product(t_d, z);
-        in_e += product(t_e, z);
+        in_d += signed_product(m.u, x);
+        in_e += signed_product(m.q, x);
+        in_d += signed_product(m.v, y);
+        in_e += signed_product(m.r, y);
+        in_d += signed_product(t_d, z);
+        in_e += signed_product(t_e, z);
         d.digit[i - 1] = take_digit(in_d);
         e.digit[i - 1] = take_digit(in_e);
     }
@@ -185,11 +175,11 @@ DEVICE void update_modulo(Digits& d, Digits& e, const Matrix& m, const Digits& n
 // x <- x / 2^30 modulo n. Digits of x are below 2^31 in magnitude.
 DEVICE void divide_modulo(Digits& x, const Digits& n, u32 negated_inverse) {
     s32 t = quotient((u32)of_first(x.digit[0]), negated_inverse);
-    s64 sum = product(t, n.digit[0]) + x.digit[0];
+    s64 sum = signed_product(t, n.digit[0]) + x.digit[0];
     s32 lowest = take_digit(sum);
 #pragma unroll
     for (u32 i = 1; i < DIGITS; i++) {
-        sum += product(t, n.digit[i]) + x.digit[i];
+        sum += signed_product(t, n.digit[i]) + x.digit[i];
         x.digit[i - 1] = take_digit(sum);
     }
     end_division(x, lowest, sum);

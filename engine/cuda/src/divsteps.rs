@@ -34,18 +34,19 @@ const BLOCK: u32 = 128;
 
 /// Registers of a multiprocessor, and registers of a thread beside its digits.
 const REGISTERS: u32 = 1 << 16;
-const OTHER_REGISTERS: u32 = 64;
+const OTHER_REGISTERS: u32 = 56;
 
 /// The most blocks of a multiprocessor that are worth the registers.
 const MOST_RESIDENT: u32 = 6;
 
 /// Instructions of a thread that an H200 does in a second.
-const INSTRUCTIONS_PER_SECOND: f64 = 1e13;
+const INSTRUCTIONS_PER_SECOND: f64 = 1.9e13;
 
-/// Instructions of a batch of steps, and those of each digit, for inverses and for divisors.
-const BATCH_INSTRUCTIONS: f64 = 330.0;
-const INVERSE_INSTRUCTIONS: f64 = 34.0;
-const DIVISOR_INSTRUCTIONS: f64 = 15.0;
+/// Instructions of a batch of steps, and those of each digit, for inverses and for divisors. The products of
+/// inverses take the time of two instructions.
+const BATCH_INSTRUCTIONS: f64 = 300.0;
+const INVERSE_INSTRUCTIONS: f64 = 32.0;
+const DIVISOR_INSTRUCTIONS: f64 = 10.5;
 
 /// Seconds of a batch that waits for its own instructions only.
 const BATCH_SECONDS: f64 = 1.5e-6;
