@@ -2,7 +2,7 @@
 
 use crate::sync::Mutex;
 use crate::{
-    Batch, Error, Exponents, Job, Location, ModuliForm, Modulus, Op, Operand, Plan, Product, Request,
+    Batch, Error, Exponents, Job, Location, Moduli, ModuliForm, Modulus, Op, Operand, Plan, Product, Request,
     Resident, Secrecy, Step, Watch,
 };
 use std::any::Any;
@@ -26,6 +26,8 @@ pub enum Call<'a> {
     Inverses(&'a Inverses<'a>),
     /// Greatest common divisors.
     Divisors(&'a Divisors<'a>),
+    /// Quotients.
+    Quotients(&'a Quotients<'a>),
 }
 
 /// Inverses of the first factors of a job, which have no more bits than the job says.
@@ -35,6 +37,23 @@ pub struct Inverses<'a> {
     /// The items that have no inverse, in any order. Whoever computes the call adds them; their answers are
     /// zero.
     pub missing: &'a Mutex<Vec<usize>>,
+}
+
+/// Quotients `floor(a / N)`.
+pub struct Quotients<'a> {
+    /// The numbers to be divided.
+    pub a: Operand<'a>,
+    /// The divisors.
+    pub divisors: Moduli<'a>,
+    /// Length of the shortest divisor in bits, or less.
+    pub shortest_bits: usize,
+    /// The number of items.
+    pub count: usize,
+    /// The items whose divisor is zero, in any order. Whoever computes the call adds them; their answers are
+    /// zero.
+    pub zero: &'a Mutex<Vec<usize>>,
+    /// Told of the items that are done; it may stop the call.
+    pub watch: Option<&'a Watch>,
 }
 
 /// Greatest common divisors of pairs of public numbers.
@@ -172,6 +191,15 @@ impl Request {
         Self { operands, ..Self::new(Op::Gcd, divisors.bits(), divisors.count) }
     }
 
+    /// The request of quotients, whose `second_bits` are those of the divisors.
+    #[must_use]
+    pub fn of_quotients(quotients: &Quotients<'_>) -> Self {
+        let Quotients { a, divisors, shortest_bits, count, .. } = *quotients;
+        let operands = Location::of([Some(a)]);
+        let second_bits = divisors.bits();
+        Self { operands, second_bits, shortest_bits, ..Self::new(Op::Div, a.bits(), count) }
+    }
+
     /// The request of products of a column's groups.
     #[must_use]
     pub fn of_column(products: &ColumnProducts<'_>) -> Self {
@@ -197,6 +225,7 @@ impl Call<'_> {
             Self::Products(products) => Request::of_column(products),
             Self::Inverses(inverses) => Request::of(Op::Inv, &inverses.job),
             Self::Divisors(divisors) => Request::of_divisors(divisors),
+            Self::Quotients(quotients) => Request::of_quotients(quotients),
         })
     }
 
@@ -212,6 +241,7 @@ impl Call<'_> {
             Self::Products(products) => products.modulus.bits(),
             Self::Inverses(inverses) => inverses.job.moduli.bits(),
             Self::Divisors(divisors) => divisors.bits(),
+            Self::Quotients(quotients) => quotients.a.bits(),
         }
     }
 
@@ -228,6 +258,7 @@ impl Call<'_> {
             Self::Products(products) => is_resident(&products.column),
             Self::Inverses(inverses) => is_resident(&inverses.job.a),
             Self::Divisors(divisors) => [divisors.a, divisors.b].iter().any(is_resident),
+            Self::Quotients(quotients) => is_resident(&quotients.a),
         }
     }
 }

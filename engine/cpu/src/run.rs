@@ -72,7 +72,7 @@ impl Cpu {
             Call::FixedPow(powers) => self.pow_fixed_base(plan, powers),
             Call::MultiPow(powers) => self.multiply_powers(plan, recipe, powers),
             Call::Products(products) => self.multiply_groups(plan, recipe, products),
-            Call::Step(_) | Call::Inverses(_) | Call::Divisors(_) => Err(wrong(plan)),
+            Call::Step(_) | Call::Inverses(_) | Call::Divisors(_) | Call::Quotients(_) => Err(wrong(plan)),
         }
     }
 

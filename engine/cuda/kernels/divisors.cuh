@@ -7,7 +7,7 @@ DEVICE u32 trailing_zeros(const Numbers& numbers, u32 item) {
     const u32* row = row_of(numbers, item);
     u32 at = 0, count = 0;
     while (at < numbers.length && row[at] == 0) at++;
-    if (at == numbers.length) return 1u << 31;
+    if (at == numbers.length) return 1u << 30;
     for (u32 word = row[at]; !(word & 1); word >>= 1) count++;
     return 32 * at + count;
 }
@@ -29,7 +29,7 @@ KERNEL(divisors, DivisionCall) {
         // An odd g makes up for one that is greater than f.
         add_where(g, f, (of_first(g.digit[0]) & 1) - 1);
         s32 delta = 1;
-        for (u32 batch = 0; batch < call.batches; batch++) {
+        for (u32 batch = 0; batch < call.rounds; batch++) {
             update(f, g, batch_of_steps((u32)of_first(f.digit[0]), (u32)of_first(g.digit[0]), delta));
             if (batch % BATCHES_PER_LOOK != 0) continue;
             s32 any = 0;
@@ -39,6 +39,6 @@ KERNEL(divisors, DivisionCall) {
         }
         normalize(f);
         negate_where(f, sign_of(f));
-        write_number(f, shift, pool, call, item, items.stores(round));
+        write_number(f, (s32)shift, pool, call, item, items.stores(round));
     }
 }

@@ -26,7 +26,7 @@ KERNEL(inverses, DivisionCall) {
         // One division by 2^30 more at the end brings d from below 2^30 + 2^11 n to below n + 2.
         e.digit[1] = rank() == 0 ? 1 : 0;
         s32 delta = 1;
-        for (u32 batch = 0; batch < call.batches; batch++) {
+        for (u32 batch = 0; batch < call.rounds; batch++) {
             Matrix m = batch_of_steps((u32)of_first(f.digit[0]), (u32)of_first(g.digit[0]), delta);
             update(f, g, m);
             update_modulo(d, e, m, n, negated_inverse);

@@ -17,7 +17,7 @@ pub mod device;
 mod device_rows;
 mod devices;
 mod digest;
-mod divsteps;
+mod digits;
 mod driver;
 pub mod emulator;
 mod error;
@@ -61,7 +61,7 @@ pub use device::{
     Attributes, Buffer, Chip, Contents, Device, Event, HostBuffer, Kernel, KernelArguments, Limits, Module,
     Properties, Shape, Stream, Tensor,
 };
-pub use divsteps::divsteps_programs;
+pub use digits::digits_programs;
 pub use driver::Gpus;
 pub use emulator::Faults;
 pub use error::{Error, Result};

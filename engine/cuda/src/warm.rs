@@ -29,7 +29,7 @@ impl Cuda {
                 Some(Recipe::Transforms(choice)) => {
                     loaded.transforms(&choice.length)?;
                 }
-                Some(Recipe::DivisionSteps(steps)) => {
+                Some(Recipe::Digits(steps)) => {
                     loaded.device.compile(&steps.program())?;
                 }
                 Some(Recipe::FixedBase | Recipe::Step) | None => {}

@@ -1,6 +1,7 @@
 //! Inverses of a batch.
 
 use crate::Engine;
+use crate::compute::refuse;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::on_host::OnHost;
 use crate::operation::Operation;
@@ -117,20 +118,7 @@ impl Engine {
         let missing = Mutex::default();
         let call = modmill_core::Inverses { job, missing: &missing };
         self.backends().compute(Call::Inverses(&call), answers.reborrow())?;
-        let missing = missing.into_inner();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let answers = match answers {
-            Answers::New(batch) => std::mem::replace(batch, Batch::zeros(0, 0)),
-            Answers::Into(batch) => batch.clone(),
-            Answers::Device(slot, _) => match slot.take() {
-                Some(resident) => resident.download()?,
-                None => return Err(Error::Device("the answers are on no device".to_owned())),
-            },
-            Answers::Plan(_) => return Ok(()),
-        };
-        Found { answers, missing, zero: Vec::new() }.finish().map(drop)
+        refuse(answers, missing.into_inner(), ItemErrorKind::NotInvertible)
     }
 
     /// Whether three products for each item and one inversion take less time than a plan for inversions of

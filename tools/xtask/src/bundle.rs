@@ -4,7 +4,7 @@ use modmill_core::{KERNEL_MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
 use modmill_cuda::{
-    Chip, Table, Variant, bundle, divsteps_programs, residue_matrix_programs, steps_program,
+    Chip, Table, Variant, bundle, digits_programs, residue_matrix_programs, steps_program,
     transforms_programs, words_for,
 };
 use rayon::prelude::*;
@@ -68,7 +68,7 @@ fn programs(sizes: &[usize]) -> Vec<(String, Program)> {
         }
     }
     let matrices = residue_matrix_programs(&Chip::H200.limits());
-    let inverses = sizes.iter().copied().flat_map(divsteps_programs);
+    let inverses = sizes.iter().copied().flat_map(digits_programs);
     let others = transforms_programs().chain([steps_program()]).chain(matrices).chain(inverses);
     found.extend(others.map(|program| (program.name.clone(), program)));
     found

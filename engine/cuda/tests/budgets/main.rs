@@ -9,7 +9,7 @@ use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
 use modmill_cuda::{
-    Chip, Cut, Layout, Part, Table, Variant, divsteps_programs, residue_matrix_programs, steps_program,
+    Chip, Cut, Layout, Part, Table, Variant, digits_programs, residue_matrix_programs, steps_program,
     transforms_programs,
 };
 
@@ -271,7 +271,7 @@ fn division_steps() {
         (4096, (230, 0, 391, 3600), (128, 192, 149, 2480)),
     ];
     for (bits, inverses, divisors) in budgets {
-        let [first, second] = divsteps_programs(bits);
+        let [first, second, ..] = digits_programs(bits);
         for (program, kernel, budget) in [(first, "inverses", inverses), (second, "divisors", divisors)] {
             let code = kernel_of(&compiler.code(&program, HOPPER).unwrap(), kernel);
             let products = code.instructions.iter().filter(|&&code| is_product(code)).count();

@@ -3,7 +3,7 @@
 
 mod batches;
 mod chips;
-mod divsteps;
+mod digits;
 mod families;
 mod faults;
 mod fixed_base;

@@ -1,8 +1,8 @@
-//! Inverses and greatest common divisors, against `num-bigint`.
+//! Inverses, greatest common divisors and quotients, against `num-bigint`.
 
 use crate::{devices, on_gpus};
 use modmill_core::sync::Mutex;
-use modmill_core::{Batch, Call, Divisors, Inverses, Job, Moduli, Op, Operand, Request};
+use modmill_core::{Batch, Call, Divisors, Inverses, Job, Moduli, Op, Operand, Quotients, Request};
 use modmill_cuda::{Cuda, Settings};
 use modmill_testing::hard::{ones, power_of_two, runs};
 use modmill_testing::oracle::{batch_of_width, inv, number, show};
@@ -119,6 +119,97 @@ fn divisors() {
         };
         for ((a, b), answer) in a.iter().zip(&b).zip(answers.iter()) {
             assert!(number(answer) == gcd(a.clone(), b.clone()), "{bits} bits: {} and {}", show(a), show(b));
+        }
+    }
+}
+
+/// Quotients by divisors of all lengths, of longer and of shorter numbers: multiples of the divisor, one less, and
+/// numbers whose digits of a quotient are the greatest there are.
+#[test]
+fn quotients() {
+    let cuda = Cuda::on(devices(), Settings::default());
+    for (wide, bits) in
+        [(128, 64), (64, 128), (300, 30), (256, 128), (2048, 1024), (1024, 1061), (4000, 1061), (4096, 4096)]
+    {
+        let mut rng = Rng::new((wide + 5 * bits) as u64);
+        let three = BigUint::from(3u8);
+        let mut n = numbers(bits, &three, &mut rng);
+        n.extend((1..40).map(|_| rng.exact(bits)));
+        n.push(power_of_two(bits - 1) + 1u8);
+        n.push(BigUint::ZERO);
+        let mut pairs = Vec::new();
+        for n in &n {
+            let least = ones(wide) - if *n == BigUint::ZERO { n.clone() } else { ones(wide) % n };
+            let numbers =
+                [ones(wide), rng.number(wide), least.clone(), least - if wide > bits { 1u8 } else { 0 }];
+            pairs.extend(numbers.map(|a| (a, n.clone())));
+        }
+        let (a, n): (Vec<BigUint>, Vec<BigUint>) = pairs.into_iter().unzip();
+        let (left, right) = (batch_of_width(&a, wide), batch_of_width(&n, bits));
+        let zero = Mutex::default();
+        let (divisors, count) = (Moduli::from(&right), a.len());
+        let call =
+            Quotients { a: (&left).into(), divisors, shortest_bits: 1, count, zero: &zero, watch: None };
+        let plan = cuda.plan(&Request::of_quotients(&call)).unwrap();
+        let Some(answers) = crate::products::answers(cuda.run_new(&plan, Call::Quotients(&call))) else {
+            return;
+        };
+        for (item, (a, n)) in a.iter().zip(&n).enumerate() {
+            let found = number(answers.get(item));
+            let expected = if *n == BigUint::ZERO { BigUint::ZERO } else { a / n };
+            assert!(found == expected, "{wide} by {bits} bits, {item}: {} by {}", show(a), show(n));
+        }
+        let mut failed = zero.into_inner();
+        failed.sort_unstable();
+        let is_zero = |item: &usize| n[*item] == BigUint::ZERO;
+        assert_eq!(failed, (0..count).filter(is_zero).collect::<Vec<_>>());
+        // The same with what is known of the shortest one.
+        let longest: Vec<usize> = (0..count).filter(|&item| n[item].bits() as usize == bits).collect();
+        let pick = |all: &[BigUint]| longest.iter().map(|&item| all[item].clone()).collect::<Vec<_>>();
+        let (left, right) = (batch_of_width(&pick(&a), wide), batch_of_width(&pick(&n), bits));
+        let (zero, divisors, count) = (Mutex::default(), Moduli::from(&right), longest.len());
+        let call =
+            Quotients { a: (&left).into(), divisors, shortest_bits: bits, count, zero: &zero, watch: None };
+        let plan = cuda.plan(&Request::of_quotients(&call)).unwrap();
+        let answers = cuda.run_new(&plan, Call::Quotients(&call)).unwrap().answers;
+        for (&item, answer) in longest.iter().zip(answers.iter()) {
+            assert!(number(answer) == &a[item] / &n[item], "{wide} by exactly {bits} bits, {item}");
+        }
+    }
+}
+
+/// Remainders modulo odd numbers, of longer and of shorter numbers, times a bit.
+#[test]
+fn remainders() {
+    let cuda = Cuda::on(devices(), Settings::default());
+    for (wide, bits) in [(64, 128), (128, 128), (300, 128), (2048, 1024), (2048, 1061), (1500, 4096)] {
+        let mut rng = Rng::new((wide + 7 * bits) as u64);
+        let n: Vec<BigUint> = (0..60).map(|_| rng.exact(bits) | BigUint::from(1u8)).collect();
+        let least = |n: &BigUint| if *n < ones(wide) { ones(wide) / n * n } else { n >> (bits - wide) };
+        let a: Vec<BigUint> = n
+            .iter()
+            .enumerate()
+            .map(|(item, n)| match item % 4 {
+                0 => ones(wide),
+                1 => rng.number(wide),
+                2 => least(n),
+                _ => least(n) - 1u8,
+            })
+            .collect();
+        let (left, right) = (batch_of_width(&a, wide), batch_of_width(&n, bits));
+        let bit = |item: usize| BigUint::from((item % 5 != 3) as u8);
+        let each = batch_of_width(&(0..60).map(bit).collect::<Vec<_>>(), 1);
+        for b in [Operand::Shared { bits: 1, value: &[1] }, (&each).into()] {
+            let job = Job::new(0..60, bits, (&left).into(), b, (&right).into());
+            let plan = cuda.plan(&Request::of(Op::MulMod, &job)).unwrap();
+            assert!(plan.variant.contains("digits"), "{plan}");
+            let run = cuda.run_new(&plan, Call::Modular(Op::MulMod, &job));
+            let Some(answers) = crate::products::answers(run) else { return };
+            for (item, (a, n)) in a.iter().zip(&n).enumerate() {
+                let factor = if b.is_shared() { BigUint::from(1u8) } else { bit(item) };
+                let found = number(answers.get(item));
+                assert!(found == a * factor % n, "{wide} by {bits} bits, {item}: {} by {}", show(a), show(n));
+            }
         }
     }
 }
