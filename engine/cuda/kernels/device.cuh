@@ -61,16 +61,16 @@ CARRY_WIDE(mad_wide_cc, "mad.lo.cc")
 CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 #undef CARRY_WIDE
 
-// a b with signs. A product that the compiler itself made of a factor that it knows to be positive would take two
-// instructions; this one becomes one IMAD.WIDE with the sum that it is added to.
+// a b with signs. A product that the compiler itself made of a factor that it knows to be positive would take
+// two instructions; this one becomes one IMAD.WIDE with the sum that it is added to.
 DEVICE long long signed_product(int a, int b) {
     long long product;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
     return product;
 }
 
-// A division step on words x and y (`divsteps.cuh`): one predicate is the parity of y, at `bit`, and one that of
-// y and `delta > least`. No instruction is skipped.
+// A division step on words x and y (`divsteps.cuh`): one predicate is the parity of y, at `bit`, and one that
+// of y and `delta > least`. No instruction is skipped.
 DEVICE void division_step(u32& x, u32& y, int& delta, u32 bit, int least, u32 twice_bias, int sum) {
     asm("{\n\t.reg .pred odd, swapped;\n\t.reg .u32 word;\n\t"
         "and.b32 word, %1, %3;\n\t"

@@ -1,8 +1,8 @@
 // Numbers of a batch in digits of 30 bits, in registers. The instructions are the same for all values.
 //
-// Each of the THREADS threads of a number has DIGITS digits, the first thread the lowest ones. The digits are below
-// 2^30, but for the last one of the number, which is signed, and for a lowest or second digit of a thread, which may
-// have a carry of at most 3 in magnitude that has not been passed on.
+// Each of the THREADS threads of a number has DIGITS digits, the first thread the lowest ones. The digits are
+// below 2^30, but for the last one of the number, which is signed, and for a lowest or second digit of a
+// thread, which may have a carry of at most 3 in magnitude that has not been passed on.
 #pragma once
 #include "items.cuh"
 #include "numbers.cuh"
@@ -37,7 +37,8 @@ struct Digits {
 DEVICE u32 rank() { return threadIdx.x % THREADS; }
 DEVICE bool is_last() { return rank() == THREADS - 1; }
 
-// The word of the number's first or last thread, and of the next or the previous one, which is 0 beyond the ends.
+// The word of the number's first or last thread, and of the next or the previous one, which is 0 beyond the
+// ends.
 DEVICE s32 of_first(s32 word) { return THREADS == 1 ? word : (s32)from_thread((u32)word, 0, THREADS); }
 DEVICE s32 of_last(s32 word) { return THREADS == 1 ? word : (s32)from_thread((u32)word, THREADS - 1, THREADS); }
 DEVICE s32 of_next(s32 word) {
@@ -116,8 +117,8 @@ DEVICE Digits read_digits(const Numbers& numbers, u32 item, u32 shift) {
     return x;
 }
 
-// Words of floor(2^shift x) for a number x whose digits are in shared memory, written by the threads of the number.
-// `digit(i)` is its digit i as an unsigned word, and zero beyond the last one.
+// Words of floor(2^shift x) for a number x whose digits are in shared memory, written by the threads of the
+// number. `digit(i)` is its digit i as an unsigned word, and zero beyond the last one.
 template <class DigitAt>
 DEVICE void write_words(DigitAt digit, s32 shift, const DivisionCall& call, u32 item, bool stores) {
     u32* row = call.results + (u64)item * call.result_stride;

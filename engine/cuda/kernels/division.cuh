@@ -1,6 +1,6 @@
-// Division of the numbers of a batch (docs/algorithms/division.md). A divisor is shifted so that its last digit has 29 bits; the
-// number to be divided is shifted as far. Each round takes off a signed digit of the quotient, from the highest one
-// on, and leaves a remainder of hardly more than half of the divisor.
+// Division of the numbers of a batch (docs/algorithms/division.md). A divisor is shifted so that its last
+// digit has 29 bits; the number to be divided is shifted as far. Each round takes off a signed digit of the
+// quotient, from the highest one on, and leaves a remainder of hardly more than half of the divisor.
 #pragma once
 #include "digits.cuh"
 
@@ -28,8 +28,8 @@ DEVICE s32 shifted_digit(const Numbers& numbers, u32 item, u32 index, u32 shift)
 // The sum of a double below 2^51 in magnitude and this one ends with the bits of the nearest integer.
 DEVICE s32 nearest(double x) { return (s32)low_of(bits_of(x + 6755399441055744.0)); }
 
-// r <- 2^30 r + next - q n. |r| is at most 0.51 n, so that |q| is below 2^29 + 2^24 and a carry of a thread at most
-// 2^29 + 2^25 in magnitude.
+// r <- 2^30 r + next - q n. |r| is at most 0.51 n, so that |q| is below 2^29 + 2^24 and a carry of a thread
+// at most 2^29 + 2^25 in magnitude.
 DEVICE void subtract_multiple(Digits& r, s32 next, s32 q, const Digits& n) {
     s32 last = r.digit[DIGITS - 1];
     s32 before = THREADS == 1 ? next : (s32)from_thread((u32)last, rank() + THREADS - 1, THREADS);

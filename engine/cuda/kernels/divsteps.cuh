@@ -12,9 +12,10 @@ DEVICE Matrix after(const Matrix& next, const Matrix& first) {
             next.q * first.u + next.r * first.q, next.q * first.v + next.r * first.r};
 }
 
-// A third of a batch runs on one word a number: u + 2^11 v + 2^22 l, where l = u f + v g modulo 2^10, and f is
-// doubled in the place of halving g. Entries are above -2^10 and at most 2^10, so that with a bias of 2^10 - 1 each
-// field is at least 0 and below 2^11. The word of g always has the bias, so that no borrow reaches l.
+// A third of a batch runs on one word a number: u + 2^11 v + 2^22 l, where l = u f + v g modulo 2^10, and f
+// is doubled instead of halving g. Entries are above -2^10 and at most 2^10, so that with a bias of
+// 2^10 - 1 each field is at least 0 and below 2^11. The word of g always has the bias, so that no borrow
+// reaches l.
 enum { THIRD = DIGIT_BITS / 3, FIELD = THIRD + 1, FIELD_MASK = (1 << FIELD) - 1, LOW_PLACE = 2 * FIELD };
 enum { ENTRY_BIAS = (1 << THIRD) - 1, BIAS = ENTRY_BIAS + (ENTRY_BIAS << FIELD) };
 
@@ -44,9 +45,9 @@ DEVICE Matrix batch_of_steps(u32 f, u32 g, s32& delta) {
     return all;
 }
 
-// Sets the last digit of a thread after a division by 2^30: the carry and the lowest digit of the next thread,
-// which is `lowest` there. What does not fit goes on to the next thread: |carry| <= 2^31 + 8, so that it is at most
-// 3 in magnitude.
+// Sets the last digit of a thread after a division by 2^30: the carry and the lowest digit of the next
+// thread, which is `lowest` there. What does not fit goes on to the next thread: |carry| <= 2^31 + 8, so that
+// it is at most 3 in magnitude.
 DEVICE void end_division(Digits& x, s32 lowest, s64 carry) {
     if (THREADS == 1) {
         x.digit[DIGITS - 1] = (s32)carry;
@@ -58,8 +59,8 @@ DEVICE void end_division(Digits& x, s32 lowest, s64 carry) {
     x.digit[0] += of_previous((s32)carry);
 }
 
-// (f, g) <- (u f + v g, q f + r g) / 2^30, exactly. A sum of two products is at most 2^60 + 2^32 in magnitude, and
-// the carry at most 2^30 + 8.
+// (f, g) <- (u f + v g, q f + r g) / 2^30, exactly. A sum of two products is at most 2^60 + 2^32 in
+// magnitude, and the carry at most 2^30 + 8.
 DEVICE void update(Digits& f, Digits& g, const Matrix& m) {
     s64 in_f = signed_product(m.u, f.digit[0]) + signed_product(m.v, g.digit[0]);
     s64 in_g = signed_product(m.q, f.digit[0]) + signed_product(m.r, g.digit[0]);
@@ -81,8 +82,8 @@ DEVICE void update(Digits& f, Digits& g, const Matrix& m) {
 // The t below 2^30 for which a sum with this lowest digit, plus t n, is divisible by 2^30.
 DEVICE s32 quotient(u32 lowest, u32 negated_inverse) { return (s32)(lowest * negated_inverse & DIGIT_MASK); }
 
-// (d, e) <- (u d + v e, q d + r e) / 2^30 modulo n: the magnitude of d and e grows by less than n. A sum of three
-// products is at most 2^61 + 2^33 in magnitude, and the carry at most 2^31 + 8.
+// (d, e) <- (u d + v e, q d + r e) / 2^30 modulo n: the magnitude of d and e grows by less than n. A sum of
+// three products is at most 2^61 + 2^33 in magnitude, and the carry at most 2^31 + 8.
 DEVICE void update_modulo(Digits& d, Digits& e, const Matrix& m, const Digits& n, u32 negated_inverse) {
     u32 low_d = (u32)of_first(d.digit[0]), low_e = (u32)of_first(e.digit[0]);
     s32 t_d = quotient((u32)m.u * low_d + (u32)m.v * low_e, negated_inverse);

@@ -10,8 +10,8 @@ DEVICE u32 negated_inverse_of(u32 n) {
     return 0 - inverse;
 }
 
-// Writes a^-1 mod n, or 0 and a flag. a may be longer than n: it is below 2^b for the b that the number of batches is
-// for.
+// Writes a^-1 mod n, or 0 and a flag. a may be longer than n: it is below 2^b for the b that the number of
+// batches is for.
 KERNEL(inverses, DivisionCall) {
     SHARED_POOL(u32, pool);
     Items items(call.count);

@@ -1,5 +1,5 @@
-//! Inverses and greatest common divisors by division steps, quotients and remainders: kernels that keep the digits of
-//! numbers in registers.
+//! Inverses and greatest common divisors by division steps, quotients and remainders: kernels that keep the
+//! digits of numbers in registers.
 #![allow(unsafe_code)] // launches kernels
 
 use crate::backend::Cuda;
@@ -26,8 +26,12 @@ const DIGIT_BITS: usize = 30;
 /// Bits of a number beyond those of the modulus: a sign, and cofactors of up to 2^12 times the modulus.
 const ROOM: usize = 13;
 
-/// Digits that the registers of a thread have room for.
+/// Digits of a thread: as many as its registers have room for, and half of that for divisions, which wait for
+/// the memory of the device (measured on an H200).
 const MOST_DIGITS: usize = 36;
+
+/// Threads of a number, at most: those of a warp.
+const MOST_THREADS: usize = 32;
 
 /// Items of a launch, at most: kernels count them in a word.
 const MOST_ITEMS: usize = 1 << 30;
@@ -51,9 +55,10 @@ const STEPS_INSTRUCTIONS: f64 = 300.0;
 const INVERSE_INSTRUCTIONS: f64 = 32.0;
 const DIVISOR_INSTRUCTIONS: f64 = 10.5;
 
-/// Instructions for a digit of a quotient, and those for each digit of the divisor.
-const ESTIMATE_INSTRUCTIONS: f64 = 60.0;
-const QUOTIENT_INSTRUCTIONS: f64 = 7.0;
+/// Instructions for a digit of a quotient, and those for each digit of the divisor, in whose time numbers are
+/// read and written besides.
+const ESTIMATE_INSTRUCTIONS: f64 = 100.0;
+const QUOTIENT_INSTRUCTIONS: f64 = 10.0;
 
 /// Seconds of a round that waits for its own instructions only.
 const ROUND_SECONDS: f64 = 1.5e-6;
@@ -77,7 +82,7 @@ kernel_structs! {
     }
 }
 
-/// What is computed.
+/// The kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     Inverses,
@@ -99,8 +104,8 @@ pub(crate) struct DigitsPlan {
     pub(crate) seconds: f64,
 }
 
-/// Batches of steps after which g is zero, for numbers of `bits` bits: the bound of docs/algorithms/inverse.md
-/// with one step and one bit more.
+/// Batches of steps after which g is zero, for numbers of `bits` bits: the bound of
+/// docs/algorithms/inverse.md with one step and one bit more.
 fn batches(bits: usize) -> usize {
     (1 + (9437 * (bits + 1) + 1).div_ceil(4096)).div_ceil(DIGIT_BITS)
 }
@@ -119,6 +124,10 @@ impl Task {
     /// Numbers whose digits a thread keeps.
     fn numbers(self) -> u32 {
         if self == Self::Inverses { 5 } else { 2 }
+    }
+
+    fn is_division(self) -> bool {
+        matches!(self, Self::Quotients | Self::Remainders)
     }
 
     /// Whether items may have no answer.
@@ -140,15 +149,16 @@ impl DigitsPlan {
     /// The plan for moduli, divisors or pairs of at most `bits` bits.
     fn new(task: Task, bits: usize) -> Self {
         let digits = (32 * words_for(bits) as usize + ROOM).div_ceil(DIGIT_BITS);
-        let threads = digits.div_ceil(MOST_DIGITS).next_power_of_two();
+        let most = if task.is_division() { MOST_DIGITS / 2 } else { MOST_DIGITS };
+        let threads = digits.div_ceil(most).next_power_of_two().min(MOST_THREADS);
         let (digits, threads, rounds) =
             (digits.div_ceil(threads) as u32, threads as u32, batches(bits) as u32);
         Self { task, threads, digits, rounds, chunk: 0, seconds: 0.0 }
     }
 
-    /// The plan for quotients or remainders of numbers of `bits` bits by divisors of at least `shortest` bits and at most
-    /// `longest`: a divisor is shifted to all digits but a bit, and the number as far. Of its digits all but
-    /// as many as the divisor has are of the quotient.
+    /// The plan for quotients or remainders of numbers of `bits` bits by divisors of at least `shortest` bits
+    /// and at most `longest`: a divisor is shifted to all digits but a bit, and the number as far. Of its
+    /// digits all but as many as the divisor has are of the quotient.
     fn division(task: Task, bits: usize, (longest, shortest): (usize, usize)) -> Self {
         let plan = Self::new(task, longest);
         let digits = (plan.threads * plan.digits) as usize;
@@ -326,7 +336,8 @@ struct Work<'a> {
 }
 
 impl Cuda {
-    /// Runs a task on one device; returns the kernels' seconds, and the places of the items without an answer.
+    /// Runs a task on one device; returns the kernels' seconds, and the places of the items without an
+    /// answer.
     fn run_digits(
         &self,
         loaded: &LoadedDevice,

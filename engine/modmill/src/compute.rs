@@ -97,7 +97,8 @@ impl Backends {
     }
 }
 
-/// The error of items that a backend found to have no answer, with all other answers, which are in their place.
+/// The error of items that a backend found to have no answer, with all other answers, which are in their
+/// place.
 pub(crate) fn refuse(answers: Answers<'_>, mut items: Vec<usize>, kind: ItemErrorKind) -> Result<(), Error> {
     if items.is_empty() {
         return Ok(());

@@ -21,9 +21,9 @@ impl<P: Place> Engine<P> {
     /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd takes time that does. An item that
     /// shares a factor with its modulus fails alone; the others are answered.
     ///
-    /// With AVX2 or AVX-512, several items are computed side by side. With one modulus for all items, a batch
-    /// costs one inversion and three products for each item, and some inversions more for each item that has
-    /// none, where that takes less time.
+    /// With AVX2 or AVX-512 and on GPUs, several items are computed side by side. With one modulus for all
+    /// items, a batch costs one inversion and three products for each item, and some inversions more for each
+    /// item that has none, where that takes less time.
     ///
     /// # Examples
     ///
@@ -69,11 +69,11 @@ impl Operation for Inverses<'_> {
             Some(job) => Request::of(Op::Inv, job),
             None => Request::new(Op::Inv, a.bits().max(moduli.bits()), count),
         };
-        let plan = engine.backends().plan(&request)?;
+        let plan = || engine.backends().plan(&request);
         if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
             && !matches!(answers, Answers::Plan(_))
             && count >= SHARED_INVERSION
-            && engine.is_faster_together(&plan)?
+            && engine.is_faster_together(&plan()?)?
             && let Some(found) = engine.inv_together(a, modulus)?
         {
             return engine.backends().put(found.finish(), answers);
@@ -81,7 +81,7 @@ impl Operation for Inverses<'_> {
         match (whole, answers) {
             (Some(job), answers) => engine.invert(job, answers),
             (None, Answers::Plan(slot)) => {
-                *slot = Some(plan);
+                *slot = Some(plan()?);
                 Ok(())
             }
             (None, answers) => {

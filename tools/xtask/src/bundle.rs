@@ -56,8 +56,8 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
-/// The programs for moduli of these lengths, each once, and those of transforms, steps and matrices, with what
-/// they are for.
+/// The programs for moduli of these lengths, each once, and those of transforms, steps and matrices, with
+/// what they are for.
 fn programs(sizes: &[usize]) -> Vec<(String, Program)> {
     let mut found: Vec<(String, Program)> = Vec::new();
     for variant in sizes.iter().copied().flat_map(variants) {

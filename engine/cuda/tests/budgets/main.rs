@@ -271,7 +271,15 @@ fn division_steps() {
         (4096, (230, 0, 391, 3600), (128, 192, 149, 2480)),
     ];
     for (bits, inverses, divisors) in budgets {
-        let [first, second, ..] = digits_programs(bits);
+        let [first, second, quotients, remainders] = digits_programs(bits);
+        for (program, kernel) in [(quotients, "quotients"), (remainders, "remainders")] {
+            let code = kernel_of(&compiler.code(&program, HOPPER).unwrap(), kernel);
+            let figures = (code.registers, code.local_bytes, code.instructions.len());
+            assert!(
+                figures.0 <= 128 && figures.1 <= 192 && figures.2 <= 2800,
+                "{bits} bits, {kernel}: {figures:?}"
+            );
+        }
         for (program, kernel, budget) in [(first, "inverses", inverses), (second, "divisors", divisors)] {
             let code = kernel_of(&compiler.code(&program, HOPPER).unwrap(), kernel);
             let products = code.instructions.iter().filter(|&&code| is_product(code)).count();

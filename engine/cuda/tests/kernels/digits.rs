@@ -23,7 +23,8 @@ fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
     a
 }
 
-/// Numbers of at most `bits` bits: the ends of the range, powers of two, multiples of `factor`, and random ones.
+/// Numbers of at most `bits` bits: the ends of the range, powers of two, multiples of `factor`, and random
+/// ones.
 fn numbers(bits: usize, factor: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
     let mut numbers = vec![
         BigUint::ZERO,
@@ -43,8 +44,8 @@ fn numbers(bits: usize, factor: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
     numbers
 }
 
-/// Inverses as the devices answer, with the items that have none; nothing, and a word about it, where there is
-/// no C++ compiler.
+/// Inverses as the devices answer, with the items that have none; nothing, and a word about it, where there
+/// is no C++ compiler.
 fn invert(
     cuda: &Cuda,
     a: Operand<'_>,
@@ -123,8 +124,8 @@ fn divisors() {
     }
 }
 
-/// Quotients by divisors of all lengths, of longer and of shorter numbers: multiples of the divisor, one less, and
-/// numbers whose digits of a quotient are the greatest there are.
+/// Quotients by divisors of all lengths, of longer and of shorter numbers: multiples of the divisor, one
+/// less, and numbers whose digits of a quotient are the greatest there are.
 #[test]
 fn quotients() {
     let cuda = Cuda::on(devices(), Settings::default());
@@ -163,7 +164,7 @@ fn quotients() {
         failed.sort_unstable();
         let is_zero = |item: &usize| n[*item] == BigUint::ZERO;
         assert_eq!(failed, (0..count).filter(is_zero).collect::<Vec<_>>());
-        // The same with what is known of the shortest one.
+        // Once more, with the length of the shortest one known.
         let longest: Vec<usize> = (0..count).filter(|&item| n[item].bits() as usize == bits).collect();
         let pick = |all: &[BigUint]| longest.iter().map(|&item| all[item].clone()).collect::<Vec<_>>();
         let (left, right) = (batch_of_width(&pick(&a), wide), batch_of_width(&pick(&n), bits));

@@ -136,8 +136,8 @@ fn symbols_run_as_planned() {
     }
 }
 
-/// Numbers, moduli and answers on a device or on the host: the answers are the same, the GPU computes them, and
-/// items without an inverse are named.
+/// Numbers, moduli and answers on a device or on the host: the answers are the same, the GPU computes them,
+/// and items without an inverse are named.
 #[test]
 fn a_gpu_inverts_and_divides_at_every_place() {
     let Some(gpu) = emulated() else { return };
