@@ -1,7 +1,8 @@
 //! Calls: operations on operands, as a backend computes them by a plan, and the place of their answers.
 
+use crate::sync::Mutex;
 use crate::{
-    Batch, Error, Exponents, Job, Location, ModuliForm, Modulus, Op, Operand, Plan, Product, Request,
+    Batch, Error, Exponents, Job, Location, Moduli, ModuliForm, Modulus, Op, Operand, Plan, Product, Request,
     Resident, Secrecy, Step, Watch,
 };
 use std::any::Any;
@@ -21,6 +22,59 @@ pub enum Call<'a> {
     MultiPow(&'a MultiPowers<'a>),
     /// Products of the groups of a column.
     Products(&'a ColumnProducts<'a>),
+    /// Inverses modulo numbers.
+    Inverses(&'a Inverses<'a>),
+    /// Greatest common divisors.
+    Divisors(&'a Divisors<'a>),
+    /// Quotients.
+    Quotients(&'a Quotients<'a>),
+}
+
+/// Inverses of the first factors of a job, which have no more bits than the job says.
+pub struct Inverses<'a> {
+    /// The items, their numbers and their moduli.
+    pub job: Job<'a>,
+    /// The items that have no inverse, in any order. Whoever computes the call adds them; their answers are
+    /// zero.
+    pub missing: &'a Mutex<Vec<usize>>,
+}
+
+/// Quotients `floor(a / N)`.
+pub struct Quotients<'a> {
+    /// The numbers to be divided.
+    pub a: Operand<'a>,
+    /// The divisors.
+    pub divisors: Moduli<'a>,
+    /// Length of the shortest divisor in bits, or less.
+    pub shortest_bits: usize,
+    /// The number of items.
+    pub count: usize,
+    /// The items whose divisor is zero, in any order. Whoever computes the call adds them; their answers are
+    /// zero.
+    pub zero: &'a Mutex<Vec<usize>>,
+    /// Told of the items that are done; it may stop the call.
+    pub watch: Option<&'a Watch>,
+}
+
+/// Greatest common divisors of pairs of public numbers.
+#[derive(Clone, Copy)]
+pub struct Divisors<'a> {
+    /// The first numbers.
+    pub a: Operand<'a>,
+    /// The second numbers.
+    pub b: Operand<'a>,
+    /// The number of pairs.
+    pub count: usize,
+    /// Told of the items that are done; it may stop the call.
+    pub watch: Option<&'a Watch>,
+}
+
+impl Divisors<'_> {
+    /// Declared width of the answers, in bits.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.a.bits().max(self.b.bits())
+    }
 }
 
 /// Powers of one base modulo one odd number, by exponents of which there is one per item.
@@ -130,6 +184,22 @@ impl Request {
         }
     }
 
+    /// The request of greatest common divisors.
+    #[must_use]
+    pub fn of_divisors(divisors: &Divisors<'_>) -> Self {
+        let operands = Location::of([Some(divisors.a), Some(divisors.b)]);
+        Self { operands, ..Self::new(Op::Gcd, divisors.bits(), divisors.count) }
+    }
+
+    /// The request of quotients, whose `second_bits` are those of the divisors.
+    #[must_use]
+    pub fn of_quotients(quotients: &Quotients<'_>) -> Self {
+        let Quotients { a, divisors, shortest_bits, count, .. } = *quotients;
+        let operands = Location::of([Some(a)]);
+        let second_bits = divisors.bits();
+        Self { operands, second_bits, shortest_bits, ..Self::new(Op::Div, a.bits(), count) }
+    }
+
     /// The request of products of a column's groups.
     #[must_use]
     pub fn of_column(products: &ColumnProducts<'_>) -> Self {
@@ -153,6 +223,9 @@ impl Call<'_> {
             Self::FixedPow(powers) => Request::of_fixed(powers),
             Self::MultiPow(powers) => Request::of_powers(powers),
             Self::Products(products) => Request::of_column(products),
+            Self::Inverses(inverses) => Request::of(Op::Inv, &inverses.job),
+            Self::Divisors(divisors) => Request::of_divisors(divisors),
+            Self::Quotients(quotients) => Request::of_quotients(quotients),
         })
     }
 
@@ -166,6 +239,9 @@ impl Call<'_> {
             Self::FixedPow(powers) => powers.modulus.bits(),
             Self::MultiPow(powers) => powers.job.moduli.bits(),
             Self::Products(products) => products.modulus.bits(),
+            Self::Inverses(inverses) => inverses.job.moduli.bits(),
+            Self::Divisors(divisors) => divisors.bits(),
+            Self::Quotients(quotients) => quotients.a.bits(),
         }
     }
 
@@ -180,6 +256,9 @@ impl Call<'_> {
             Self::FixedPow(powers) => is_resident(&powers.exponents),
             Self::MultiPow(powers) => powers.bases.iter().chain(powers.exponents).any(is_resident),
             Self::Products(products) => is_resident(&products.column),
+            Self::Inverses(inverses) => is_resident(&inverses.job.a),
+            Self::Divisors(divisors) => [divisors.a, divisors.b].iter().any(is_resident),
+            Self::Quotients(quotients) => is_resident(&quotients.a),
         }
     }
 }

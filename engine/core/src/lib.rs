@@ -38,7 +38,7 @@ pub mod window;
 
 pub use batch::{Batch, BatchView};
 pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
-pub use call::{Answers, Call, ColumnProducts, FixedPowers, MultiPowers};
+pub use call::{Answers, Call, ColumnProducts, Divisors, FixedPowers, Inverses, MultiPowers, Quotients};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
 pub use exponent::{Exponent, ExponentList, Public};
 pub use items::Items;

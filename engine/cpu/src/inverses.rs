@@ -4,118 +4,88 @@ use crate::backend::Cpu;
 use crate::divsteps::kernels::Kernels;
 use crate::divsteps::{self, Inputs, Space};
 use crate::inverse;
-use crate::long::Multiplier;
 use crate::long::gcd::{self, Scratch, gcd_into};
 use crate::method::Method;
 use crate::planning::Recipe;
 use crate::power_of_two::Residue;
 use crate::run::{numbers, wrong};
-use crate::step_lanes::{StepLanes, with_vectors};
+use crate::step_lanes::with_vectors;
 use modmill_core::limbs::bit_length;
-use modmill_core::{Batch, Error, Job, KERNEL_MAX_BITS, Moduli, Operand, Plan, Watch, watched};
-
-/// A way to find inverses, as a plan says.
-#[derive(Debug, Clone, Copy)]
-pub enum Inverter {
-    /// Division steps, in constant time.
-    DivisionSteps,
-    /// Division steps of several numbers side by side, in constant time.
-    Lanes(Lanes),
-    /// Half-gcd for numbers longer than [`KERNEL_MAX_BITS`], in time that depends on them; division steps for
-    /// shorter ones.
-    HalfGcd(Multiplier),
-}
-
-/// Vectors for division steps.
-#[derive(Debug, Clone, Copy)]
-pub struct Lanes(StepLanes);
-
-impl Inverter {
-    /// `a^-1 mod N` in as many limbs as the modulus has, whose highest limb is not zero; `None` if there is
-    /// none.
-    #[must_use]
-    pub fn invert(&self, a: &[u64], modulus: &[u64]) -> Option<Residue> {
-        match self {
-            Self::HalfGcd(multiplier) if 64 * modulus.len().max(a.len()) > KERNEL_MAX_BITS => {
-                let mut inverse = gcd::invert(multiplier, a, modulus)?;
-                inverse.resize(modulus.len(), 0);
-                Some(inverse.into())
-            }
-            Self::DivisionSteps | Self::Lanes(_) | Self::HalfGcd(_) => inverse::invert(a, modulus),
-        }
-    }
-}
-
-/// A way to find greatest common divisors, as a plan says.
-#[derive(Debug, Clone, Copy)]
-pub enum Divider {
-    /// Half-gcd, and division steps for short numbers.
-    HalfGcd(Multiplier),
-    /// Division steps of several pairs side by side; the multiplier is for pairs of very different lengths.
-    Lanes(Lanes, Multiplier),
-}
+use modmill_core::{
+    Batch, Divisors, Error, Inverses, KERNEL_MAX_BITS, Moduli, Operand, Plan, Watch, watched,
+};
 
 impl Cpu {
-    /// The way to find inverses that a plan of this backend says.
-    pub fn inverter(&self, plan: &Plan) -> Result<Inverter, Error> {
-        let inverter = match recipe(plan)?.method {
-            Method::DivisionSteps => Inverter::DivisionSteps,
-            Method::StepLanes(lanes) => Inverter::Lanes(Lanes(lanes)),
-            Method::HalfGcd(multiplier) => Inverter::HalfGcd(multiplier),
-            _ => return Err(wrong(plan)),
-        };
-        self.record_method(plan);
-        Ok(inverter)
+    /// `a^-1 mod N` in as many limbs as the modulus has, whose highest limb is not zero; `None` if there is
+    /// none. Half-gcd inverts numbers longer than [`KERNEL_MAX_BITS`], in time that depends on them; division
+    /// steps invert shorter ones.
+    #[must_use]
+    pub fn inverse_of(&self, a: &[u64], modulus: &[u64]) -> Option<Residue> {
+        if 64 * modulus.len().max(a.len()) <= KERNEL_MAX_BITS {
+            return inverse::invert(a, modulus);
+        }
+        let mut inverse = gcd::invert(&self.multiplier(), a, modulus)?;
+        inverse.resize(modulus.len(), 0);
+        Some(inverse.into())
     }
 
-    /// The way to find divisors that a plan of this backend says.
-    pub fn divider(&self, plan: &Plan) -> Result<Divider, Error> {
-        let divider = match recipe(plan)?.method {
-            Method::StepLanes(lanes) => Divider::Lanes(Lanes(lanes), self.multiplier()),
-            Method::HalfGcd(multiplier) => Divider::HalfGcd(multiplier),
-            _ => return Err(wrong(plan)),
-        };
+    /// Inverses by a plan of this backend, with the items that have none.
+    pub(crate) fn invert(&self, plan: &Plan, call: &Inverses<'_>) -> Result<Batch, Error> {
+        let (method, job) = (recipe(plan)?.method, &call.job);
         self.record_method(plan);
-        Ok(divider)
-    }
-
-    /// Inverses of the numbers `a` of a job, which have no more bits than the job says. A row is zero if the
-    /// item has no inverse.
-    pub fn inverses(&self, Lanes(lanes): Lanes, job: &Job<'_>) -> Result<Batch, Error> {
         let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let stride = answers.stride();
-        with_vectors!(lanes, V, token => {
-            let size = divsteps::GROUPS * lanes.lanes();
-            let group = |space: &mut Space<V>, index: usize, out: &mut [u64]| {
-                let items = job.items.chunk(index, size);
-                let moduli: Vec<&[u64]> = items.iter().map(|item| job.moduli.get(item)).collect();
-                let inputs = Inputs { numbers: &numbers(job.a, items), moduli: &moduli, bits: job.bits };
-                watched(job.watch, items.len(), || V::inverses(inputs, space, out, stride));
-            };
-            self.each_chunk(answers.as_limbs_mut(), (size * stride, 1), &|| Space::new(token), &group);
-        });
-        if job.is_stopped() { Err(Error::Interrupted) } else { Ok(answers) }
+        match method {
+            Method::StepLanes(lanes) => with_vectors!(lanes, V, token => {
+                let size = divsteps::GROUPS * lanes.lanes();
+                let group = |space: &mut Space<V>, index: usize, out: &mut [u64]| {
+                    let items = job.items.chunk(index, size);
+                    let moduli: Vec<&[u64]> = items.iter().map(|item| job.moduli.get(item)).collect();
+                    let inputs = Inputs { numbers: &numbers(job.a, items), moduli: &moduli, bits: job.bits };
+                    watched(job.watch, items.len(), || V::inverses(inputs, space, out, stride));
+                };
+                self.each_chunk(answers.as_limbs_mut(), (size * stride, 1), &|| Space::new(token), &group);
+            }),
+            Method::DivisionSteps | Method::HalfGcd(_) => {
+                let item = |_: &mut (), index: usize, out: &mut [u64]| {
+                    let item = job.items.get(index);
+                    let modulus = job.moduli.get(item);
+                    let modulus = &modulus[..bit_length(modulus).div_ceil(64)];
+                    let inverse = || self.inverse_of(job.a.get(item), modulus);
+                    if let Some(inverse) = watched(job.watch, 1, inverse).flatten() {
+                        out[..inverse.len()].copy_from_slice(&inverse);
+                    }
+                };
+                self.each_chunk(answers.as_limbs_mut(), (stride, 1), &|| (), &item);
+            }
+            _ => return Err(wrong(plan)),
+        }
+        if job.is_stopped() {
+            return Err(Error::Interrupted);
+        }
+        // Modulo a number of at least 3 no inverse is zero. All limbs are read, because an inverse is secret.
+        let is_missing = |row: &[u64]| row.iter().fold(0, |any, limb| any | limb) == 0;
+        let rows = job.items.iter().zip(answers.iter());
+        call.missing.lock().extend(rows.filter(|(_, row)| is_missing(row)).map(|(item, _)| item));
+        Ok(answers)
     }
 
-    /// Greatest common divisors of `count` pairs of public numbers, as a batch of `bits` bits.
-    pub fn divisors(
-        &self,
-        divider: Divider,
-        [a, b]: [Operand<'_>; 2],
-        (bits, count): (usize, usize),
-        watch: Option<&Watch>,
-    ) -> Result<Batch, Error> {
-        let mut answers = Batch::try_zeros(bits, count)?;
+    /// Greatest common divisors of public numbers, by a plan of this backend.
+    pub(crate) fn divide(&self, plan: &Plan, call: &Divisors<'_>) -> Result<Batch, Error> {
+        let &Divisors { a, b, count, watch } = call;
+        let method = recipe(plan)?.method;
+        self.record_method(plan);
+        let mut answers = Batch::try_zeros(call.bits(), count)?;
         let stride = answers.stride().max(1);
-        match divider {
-            Divider::HalfGcd(multiplier) => {
+        match method {
+            Method::HalfGcd(multiplier) => {
                 let item = |scratch: &mut Scratch, item: usize, out: &mut [u64]| {
                     watched(watch, 1, || gcd_into(&multiplier, a.get(item), b.get(item), out, scratch));
                 };
                 self.each_chunk(answers.as_limbs_mut(), (stride, 1), &Scratch::default, &item);
             }
-            Divider::Lanes(Lanes(lanes), multiplier) => with_vectors!(lanes, V, token => {
-                let size = divsteps::GROUPS * lanes.lanes();
+            Method::StepLanes(lanes) => with_vectors!(lanes, V, token => {
+                let (size, multiplier) = (divsteps::GROUPS * lanes.lanes(), self.multiplier());
                 let space = || (Space::new(token), Scratch::default());
                 let group = |(space, scratch): &mut (Space<V>, Scratch), index: usize, out: &mut [u64]| {
                     let mut rows: Vec<(usize, &mut [u64])> =
@@ -137,6 +107,7 @@ impl Cpu {
                 };
                 self.each_chunk(answers.as_limbs_mut(), (size * stride, 1), &space, &group);
             }),
+            _ => return Err(wrong(plan)),
         }
         if watch.is_some_and(Watch::is_stopped) { Err(Error::Interrupted) } else { Ok(answers) }
     }

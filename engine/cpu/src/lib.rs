@@ -57,5 +57,4 @@ mod x86;
 
 pub use backend::{Cpu, MAX_THREADS, Settings};
 pub use fixed_base::FixedBase;
-pub use inverses::{Divider, Inverter, Lanes};
 pub use path::CpuPath;

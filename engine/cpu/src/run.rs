@@ -59,6 +59,12 @@ impl Cpu {
         if let Call::Step(step) = call {
             return self.step(plan, step);
         }
+        if let Call::Inverses(inverses) = call {
+            return out_of_memory::returned(|| self.invert(plan, inverses));
+        }
+        if let Call::Divisors(divisors) = call {
+            return out_of_memory::returned(|| self.divide(plan, divisors));
+        }
         let recipe = *plan.recipe.get().ok_or_else(|| wrong(plan))?;
         match call {
             Call::Modular(op, job) => self.run_job(plan, recipe, op, job),
@@ -66,7 +72,7 @@ impl Cpu {
             Call::FixedPow(powers) => self.pow_fixed_base(plan, powers),
             Call::MultiPow(powers) => self.multiply_powers(plan, recipe, powers),
             Call::Products(products) => self.multiply_groups(plan, recipe, products),
-            Call::Step(_) => Err(wrong(plan)),
+            Call::Step(_) | Call::Inverses(_) | Call::Divisors(_) | Call::Quotients(_) => Err(wrong(plan)),
         }
     }
 

@@ -61,6 +61,30 @@ CARRY_WIDE(mad_wide_cc, "mad.lo.cc")
 CARRY_WIDE(madc_wide_cc, "madc.lo.cc")
 #undef CARRY_WIDE
 
+// a b with signs. A product that the compiler itself made of a factor that it knows to be positive would take
+// two instructions; this one becomes one IMAD.WIDE with the sum that it is added to.
+DEVICE long long signed_product(int a, int b) {
+    long long product;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+}
+
+// A division step on words x and y (`divsteps.cuh`): one predicate is the parity of y, at `bit`, and one that
+// of y and `delta > least`. No instruction is skipped.
+DEVICE void division_step(u32& x, u32& y, int& delta, u32 bit, int least, u32 twice_bias, int sum) {
+    asm("{\n\t.reg .pred odd, swapped;\n\t.reg .u32 word;\n\t"
+        "and.b32 word, %1, %3;\n\t"
+        "setp.ne.u32 odd, word, 0;\n\t"
+        "setp.gt.and.s32 swapped, %2, %4, odd;\n\t"
+        "add.u32 word, %0, %0;\n\t"
+        "@swapped mad.lo.u32 word, %1, 2, %5;\n\t"
+        "@odd add.u32 %1, %1, %0;\n\t"
+        "@swapped mad.lo.u32 %1, %0, -2, %1;\n\t"
+        "@swapped sub.s32 %2, %6, %2;\n\t"
+        "mov.u32 %0, word;\n\t}"
+        : "+r"(x), "+r"(y), "+r"(delta) : "r"(bit), "r"(least), "r"(0 - twice_bias), "r"(sum));
+}
+
 // Tells the compiler of a called function that a pointer is to global memory.
 DEVICE void assume_global(const void* pointer) { __builtin_assume(__isGlobal(pointer)); }
 

@@ -306,7 +306,16 @@ DEVICE unsigned long long madc_wide_cc(uint32_t a, uint32_t b, unsigned long lon
     uint32_t low = madc_lo_cc(a, b, uint32_t(c));
     return (unsigned long long)madc_hi_cc(a, b, uint32_t(c >> 32)) << 32 | low;
 }
+DEVICE long long signed_product(int a, int b) { return (long long)a * b; }
 
+DEVICE void division_step(uint32_t& x, uint32_t& y, int& delta, uint32_t bit, int least, uint32_t twice_bias,
+                          int sum) {
+    bool is_odd = y & bit, is_swapped = is_odd && delta > least;
+    uint32_t next = is_swapped ? 2 * y - twice_bias : 2 * x;
+    if (is_odd) y = is_swapped ? y - x : y + x;
+    if (is_swapped) delta = sum - delta;
+    x = next;
+}
 
 #define CAST_BITS(to, from, name)                                                                 \
     DEVICE to name(from value) {                                                                  \

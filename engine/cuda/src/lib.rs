@@ -17,6 +17,7 @@ pub mod device;
 mod device_rows;
 mod devices;
 mod digest;
+mod digits;
 mod driver;
 pub mod emulator;
 mod error;
@@ -60,6 +61,7 @@ pub use device::{
     Attributes, Buffer, Chip, Contents, Device, Event, HostBuffer, Kernel, KernelArguments, Limits, Module,
     Properties, Shape, Stream, Tensor,
 };
+pub use digits::digits_programs;
 pub use driver::Gpus;
 pub use emulator::Faults;
 pub use error::{Error, Result};

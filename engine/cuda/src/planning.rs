@@ -1,6 +1,7 @@
 //! Plans of the GPUs: which kernels compute a request, with which window, in which time.
 
 use crate::backend::Cuda;
+use crate::digits::DigitsPlan;
 use crate::error::{Error, Result};
 use crate::long::LongChoice;
 use crate::modular::{KernelPlan, chunk_items};
@@ -21,6 +22,8 @@ pub(crate) enum Recipe {
     FixedBase,
     /// A small step between products.
     Step,
+    /// Numbers in digits in registers.
+    Digits(DigitsPlan),
 }
 
 pub(crate) fn path(family: Family) -> Path {
@@ -31,9 +34,22 @@ impl Cuda {
     /// How the GPUs compute a request; `None` if they have no kernels for it.
     #[must_use]
     pub fn plan(&self, request: &Request) -> Option<Plan> {
+        let digits = self.digits_plan(request).map(|digits| self.plan_of_digits(request, digits));
+        if matches!(request.op, Op::Inv | Op::Gcd | Op::Div) {
+            return digits;
+        }
         if !Op::OF_ITEMS.contains(&request.op) {
             return self.plan_composed(request);
         }
+        let products = self.plan_of_products(request);
+        match (products, digits) {
+            (Some(products), Some(digits)) if products.seconds <= digits.seconds => Some(products),
+            (products, digits) => digits.or(products),
+        }
+    }
+
+    /// How the GPUs compute products and powers.
+    fn plan_of_products(&self, request: &Request) -> Option<Plan> {
         let mut kernels = self.kernel_choices(request);
         let passed_over = self.put_soonest_first(request, &mut kernels);
         match self.long_choice(request) {
@@ -63,7 +79,7 @@ impl Cuda {
     pub fn variant_of(&self, plan: &Plan) -> Option<Variant> {
         match plan.recipe.get()? {
             Recipe::Kernels(plan, _) => Some(plan.variant),
-            Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step => None,
+            Recipe::Transforms(_) | Recipe::FixedBase | Recipe::Step | Recipe::Digits(_) => None,
         }
     }
 
@@ -118,6 +134,16 @@ impl Cuda {
             chunk: choice.chunk,
             reason: reason.to_owned(),
             ..Plan::new(request, path(Family::Fft), choice.seconds, Recipe::Transforms(choice))
+        }
+    }
+
+    fn plan_of_digits(&self, request: &Request, digits: DigitsPlan) -> Plan {
+        Plan {
+            variant: digits.to_string(),
+            threads: digits.threads as usize,
+            chunk: digits.chunk,
+            reason: format!("least time, {}", self.table().basis()),
+            ..Plan::new(request, path(Family::Row), digits.seconds, Recipe::Digits(digits))
         }
     }
 

@@ -7,7 +7,8 @@ use crate::fixed_base::FixedBase;
 use crate::planning::Recipe;
 use crate::staging::Answers as Rows;
 use modmill_core::{
-    Answers, Batch, Call, Family, FixedPowers, Job, Moduli, Operand, Plan, Product, Resident, Step,
+    Answers, Batch, Call, Divisors, Family, FixedPowers, Inverses, Job, Moduli, Operand, Plan, Product,
+    Quotients, Resident, Step,
 };
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ impl Cuda {
             Call::Product(product) => self.run_product(plan, product, answers),
             Call::Step(step) => self.run_step(plan, step, answers),
             Call::FixedPow(powers) => self.run_fixed_pow(plan, powers, answers),
+            Call::Inverses(inverses) => self.run_inverses(plan, inverses, answers),
+            Call::Divisors(divisors) => self.run_divisors(plan, divisors, answers),
+            Call::Quotients(quotients) => self.run_quotients(plan, quotients, answers),
             Call::MultiPow(_) | Call::Products(_) => Err(no_kernel(plan)),
         }
     }
@@ -59,6 +63,7 @@ impl Cuda {
                 self.run_kernels(*plan, job, answers)
             }
             Some(Recipe::Transforms(choice)) => self.run_job_long(job, choice, answers),
+            Some(Recipe::Digits(digits)) => self.remainders(digits, job, answers),
             Some(Recipe::FixedBase | Recipe::Step) | None => Err(no_kernel(plan)),
         }
     }
@@ -81,6 +86,27 @@ impl Cuda {
         let base = tables.ok_or_else(|| no_kernel(plan))?;
         let shape = Shape { bits, count, operands: &[], moduli: None };
         self.answer(plan, &shape, answers, |answers| self.pow_fixed_base(base, powers, answers))
+    }
+
+    fn run_inverses(&self, plan: &Plan, inverses: &Inverses<'_>, answers: Answers<'_>) -> Result<f64> {
+        let Some(Recipe::Digits(steps)) = plan.recipe.get() else { return Err(no_kernel(plan)) };
+        let Job { items, a, moduli, .. } = inverses.job;
+        let shape = Shape { bits: moduli.bits(), count: items.len(), operands: &[a], moduli: Some(moduli) };
+        self.answer(plan, &shape, answers, |answers| self.invert(steps, inverses, answers))
+    }
+
+    fn run_divisors(&self, plan: &Plan, divisors: &Divisors<'_>, answers: Answers<'_>) -> Result<f64> {
+        let Some(Recipe::Digits(steps)) = plan.recipe.get() else { return Err(no_kernel(plan)) };
+        let &Divisors { a, b, count, .. } = divisors;
+        let shape = Shape { bits: divisors.bits(), count, operands: &[a, b], moduli: None };
+        self.answer(plan, &shape, answers, |answers| self.divide(steps, divisors, answers))
+    }
+
+    fn run_quotients(&self, plan: &Plan, quotients: &Quotients<'_>, answers: Answers<'_>) -> Result<f64> {
+        let Some(Recipe::Digits(digits)) = plan.recipe.get() else { return Err(no_kernel(plan)) };
+        let &Quotients { a, divisors, count, .. } = quotients;
+        let shape = Shape { bits: a.bits(), count, operands: &[a], moduli: Some(divisors) };
+        self.answer(plan, &shape, answers, |answers| self.quotients(digits, quotients, answers))
     }
 
     fn run_step(&self, plan: &Plan, step: &Step<'_>, answers: Answers<'_>) -> Result<f64> {

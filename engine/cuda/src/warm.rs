@@ -29,6 +29,9 @@ impl Cuda {
                 Some(Recipe::Transforms(choice)) => {
                     loaded.transforms(&choice.length)?;
                 }
+                Some(Recipe::Digits(steps)) => {
+                    loaded.device.compile(&steps.program())?;
+                }
                 Some(Recipe::FixedBase | Recipe::Step) | None => {}
             }
         }

@@ -2,8 +2,9 @@
 
 use crate::backends::Backends;
 use crate::callers::small::Turn;
+use crate::engine::finish;
 use crate::near::with_host_copies;
-use modmill_core::{Answers, Backend, Batch, Call, Error, Family, Location, Plan};
+use modmill_core::{Answers, Backend, Batch, Call, Error, Family, ItemError, ItemErrorKind, Location, Plan};
 
 impl Backends {
     /// Plans a call once, runs that plan, and puts the answers in their place. Where a device fails, the CPU
@@ -94,6 +95,25 @@ impl Backends {
         }
         Ok(())
     }
+}
+
+/// The error of items that a backend found to have no answer, with all other answers, which are in their
+/// place.
+pub(crate) fn refuse(answers: Answers<'_>, mut items: Vec<usize>, kind: ItemErrorKind) -> Result<(), Error> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let found = match answers {
+        Answers::New(batch) => std::mem::replace(batch, Batch::zeros(0, 0)),
+        Answers::Into(batch) => batch.try_clone()?,
+        Answers::Device(slot, _) => match slot.take() {
+            Some(resident) => resident.download()?,
+            None => return Err(Error::Device("the answers are on no device".to_owned())),
+        },
+        Answers::Plan(_) => return Ok(()),
+    };
+    items.sort_unstable();
+    finish(found, items.into_iter().map(|index| ItemError { index, kind }).collect()).map(drop)
 }
 
 /// Whether a plan computes the items in another order than theirs, by transforms modulo numbers of several

@@ -1,12 +1,14 @@
 //! Quotients and remainders.
 
 use crate::Engine;
+use crate::compute::refuse;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::modular::Modular;
 use crate::on_host::OnHost;
 use crate::operation::Operation;
 use crate::place::{Holds, Place};
-use modmill_core::{Answers, Batch, Error, ItemError, Moduli, Op, Operand, Request, limbs};
+use modmill_core::sync::Mutex;
+use modmill_core::{Answers, Batch, Call, Error, ItemError, ItemErrorKind, Moduli, Operand, Request, limbs};
 use modmill_cpu::division::div_exact;
 use zeroize::Zeroizing;
 
@@ -68,16 +70,30 @@ struct Quotients<'a> {
 }
 
 impl Operation for Quotients<'_> {
-    fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
-        let (a, divisors) = (self.a, self.divisors.on_host());
+    fn compute(&self, engine: &Engine, mut answers: Answers<'_>) -> Result<(), Error> {
+        let (a, divisors) = (self.a, self.divisors);
         let count = common_length(&[("a", a.len()), ("divisors", divisors.len())])?;
         check_huge_widths(&[("a", a.bits()), ("a divisor", divisors.bits())])?;
         answers.check(a.bits(), count)?;
-        let plan = engine.backends().plan_on_cpu(&Request::new(Op::Div, a.bits(), count))?;
+        let (near, moduli) = engine.backends().near([a], Some(divisors))?;
+        let ([a], divisors) = (near.each_ref().map(OnHost::operand), moduli.unwrap_or(divisors));
+        let zero = Mutex::default();
+        let (shortest_bits, watch) = (shortest(divisors, count), engine.watch());
+        let call = modmill_core::Quotients { a, divisors, shortest_bits, count, zero: &zero, watch };
+        let request = match answers.is_device() {
+            true => Request::of_quotients(&call).resident_answers(),
+            false => Request::of_quotients(&call),
+        };
         if let Answers::Plan(slot) = answers {
-            *slot = Some(plan);
+            *slot = Some(engine.backends().explain(&request)?);
             return Ok(());
         }
+        if let Some((_, plan)) = engine.backends().gpus_for(&request)
+            && engine.backends().run_on_gpus(&plan, Call::Quotients(&call), answers.reborrow())?
+        {
+            return refuse(answers, zero.into_inner(), ItemErrorKind::ZeroModulus);
+        }
+        let (plan, divisors) = (engine.backends().plan_on_cpu(&request)?, divisors.on_host());
         let (found, failed) = self.remainders_on_host(engine)?;
         let remainders = match (&found, self.remainders) {
             (Some(found), _) if found.len() == count => OnHost::Given(found.into()),
@@ -105,6 +121,17 @@ impl Operation for Quotients<'_> {
             },
         )?;
         engine.backends().put(finish(quotients, failed), answers)
+    }
+}
+
+/// Length of the shortest divisor of some items in bits; 1 if the divisors are on a device.
+fn shortest(divisors: Moduli<'_>, count: usize) -> usize {
+    let items = if divisors.len().is_none() { count.min(1) } else { count };
+    match divisors {
+        Moduli::Resident(_) => 1,
+        Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_) => {
+            (0..items).map(|item| limbs::bit_length(divisors.get(item))).min().map_or(1, |bits| bits.max(1))
+        }
     }
 }
 

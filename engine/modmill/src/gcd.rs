@@ -5,9 +5,8 @@ use crate::engine::{check_huge_widths, common_length};
 use crate::on_host::OnHost;
 use crate::operation::Operation;
 use crate::place::Place;
-use modmill_core::{Answers, Batch, Error, Op, Operand, Request};
+use modmill_core::{Answers, Batch, Call, Error, Operand};
 use modmill_cpu::long::gcd::{Bezout, xgcd};
-use modmill_cpu::out_of_memory::returned;
 
 /// Greatest common divisors g with cofactors s and t of each item: `s a - t b = g`, or `t b - s a = g` if
 /// `is_swapped`.
@@ -53,16 +52,10 @@ impl Operation for Divisors<'_> {
         let count = checked(self.a, self.b)?;
         let bits = self.a.bits().max(self.b.bits());
         answers.check(bits, count)?;
-        let plan = engine.backends().plan_on_cpu(&Request::new(Op::Gcd, bits, count))?;
-        if let Answers::Plan(slot) = answers {
-            *slot = Some(plan);
-            return Ok(());
-        }
-        let (a, b) = (OnHost::of(self.a)?, OnHost::of(self.b)?);
-        let (a, b) = (a.operand(), b.operand());
-        let divider = engine.cpu().divider(&plan)?;
-        let compute = || engine.cpu().divisors(divider, [a, b], (bits, count), engine.watch());
-        engine.backends().put(returned(compute), answers)
+        let (near, _) = engine.backends().near([self.a, self.b], None)?;
+        let [a, b] = near.each_ref().map(OnHost::operand);
+        let divisors = modmill_core::Divisors { a, b, count, watch: engine.watch() };
+        engine.backends().compute(Call::Divisors(&divisors), answers)
     }
 }
 

@@ -1,18 +1,17 @@
 //! Inverses of a batch.
 
 use crate::Engine;
+use crate::compute::refuse;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::on_host::OnHost;
 use crate::operation::Operation;
 use crate::place::Place;
-use crate::sort::sort;
+use crate::sort::{lengths_of_all, sort};
+use modmill_core::sync::Mutex;
 use modmill_core::{
-    Answers, Batch, BatchView, Error, ItemError, ItemErrorKind, Job, Moduli, Modulus, Op, Operand, Plan,
-    Request, limbs,
+    Answers, Backend, Batch, BatchView, Call, Error, ItemError, ItemErrorKind, Job, Moduli, Modulus, Op,
+    Operand, Plan, Request, limbs,
 };
-use modmill_cpu::out_of_memory::returned;
-use modmill_cpu::power_of_two::Residue;
-use modmill_cpu::{Inverter, Lanes};
 
 /// The least number of items with one modulus that share a single inversion.
 const SHARED_INVERSION: usize = 4;
@@ -22,9 +21,9 @@ impl<P: Place> Engine<P> {
     /// [`KERNEL_MAX_BITS`](crate::KERNEL_MAX_BITS) bits. Above, half-gcd takes time that does. An item that
     /// shares a factor with its modulus fails alone; the others are answered.
     ///
-    /// With AVX2 or AVX-512, several items are computed side by side. With one modulus for all items, a batch
-    /// costs one inversion and three products for each item, and some inversions more for each item that has
-    /// none, where that takes less time.
+    /// With AVX2 or AVX-512 and on GPUs, several items are computed side by side. With one modulus for all
+    /// items, a batch costs one inversion and three products for each item, and some inversions more for each
+    /// item that has none, where that takes less time.
     ///
     /// # Examples
     ///
@@ -56,43 +55,70 @@ struct Inverses<'a> {
 
 impl Operation for Inverses<'_> {
     fn compute(&self, engine: &Engine, answers: Answers<'_>) -> Result<(), Error> {
-        let (a, moduli) = (self.a, self.moduli.on_host());
-        let count = common_length(&[("a", a.len()), ("moduli", moduli.len())])?;
-        check_huge_widths(&[("a", a.bits()), ("modulus", moduli.bits())])?;
-        answers.check(moduli.bits(), count)?;
-        let request = Request::new(Op::Inv, a.bits().max(moduli.bits()), count);
-        let plan = engine.backends().plan_on_cpu(&request)?;
-        if let Answers::Plan(slot) = answers {
-            *slot = Some(plan);
-            return Ok(());
+        let count = common_length(&[("a", self.a.len()), ("moduli", self.moduli.len())])?;
+        check_huge_widths(&[("a", self.a.bits()), ("modulus", self.moduli.bits())])?;
+        answers.check(self.moduli.bits(), count)?;
+        let (near, moduli) = engine.backends().near([self.a], Some(self.moduli))?;
+        let ([a], moduli) = (near.each_ref().map(OnHost::operand), moduli.unwrap_or(self.moduli));
+        let whole = lengths_of_all(engine.cpu(), moduli, count).and_then(|lengths| {
+            let is_short = a.bits() <= 64 * lengths.longest.div_ceil(64);
+            let job = Job::new(0..count, lengths.longest.max(a.bits()), a, a, moduli);
+            is_short.then_some(Job { shortest_bits: lengths.shortest, ..job }.watched_by(engine.watch()))
+        });
+        let request = match &whole {
+            Some(job) => Request::of(Op::Inv, job),
+            None => Request::new(Op::Inv, a.bits().max(moduli.bits()), count),
+        };
+        let plan = || engine.backends().plan(&request);
+        if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
+            && !matches!(answers, Answers::Plan(_))
+            && count >= SHARED_INVERSION
+            && engine.is_faster_together(&plan()?)?
+            && let Some(found) = engine.inv_together(a, modulus)?
+        {
+            return engine.backends().put(found.finish(), answers);
         }
-        let a = OnHost::of(a)?;
-        let inverter = engine.cpu().inverter(&plan)?;
-        engine.backends().put(engine.invert(inverter, a.operand(), moduli, &plan), answers)
+        match (whole, answers) {
+            (Some(job), answers) => engine.invert(job, answers),
+            (None, Answers::Plan(slot)) => {
+                *slot = Some(plan()?);
+                Ok(())
+            }
+            (None, answers) => {
+                let (a, moduli) = (OnHost::of(a)?, moduli.on_host());
+                engine.backends().put(engine.inv_in_groups(a.operand(), moduli, count)?.finish(), answers)
+            }
+        }
+    }
+}
+
+/// Inverses, and the items that have none, whose answers are zero.
+struct Found {
+    answers: Batch,
+    missing: Vec<usize>,
+    /// Items whose modulus is zero.
+    zero: Vec<usize>,
+}
+
+impl Found {
+    /// The answers, or the error that names the items without one.
+    fn finish(self) -> Result<Batch, Error> {
+        let error = |kind: ItemErrorKind| move |index: usize| ItemError { index, kind };
+        let zero = self.zero.into_iter().map(error(ItemErrorKind::ZeroModulus));
+        let missing = self.missing.into_iter().map(error(ItemErrorKind::NotInvertible));
+        let mut failed: Vec<ItemError> = zero.chain(missing).collect();
+        failed.sort_unstable_by_key(|error| error.index);
+        finish(self.answers, failed)
     }
 }
 
 impl Engine {
-    fn invert(
-        &self,
-        inverter: Inverter,
-        a: Operand<'_>,
-        moduli: Moduli<'_>,
-        plan: &Plan,
-    ) -> Result<Batch, Error> {
-        let count = plan.request.count;
-        if let (Operand::Each(_), Moduli::Shared(modulus)) = (a, moduli)
-            && count >= SHARED_INVERSION
-            && self.is_faster_together(plan)?
-            && let Some((answers, failed)) = self.inv_together(inverter, a, modulus)?
-        {
-            let error = |index| ItemError { index, kind: ItemErrorKind::NotInvertible };
-            return finish(answers, failed.into_iter().map(error).collect());
-        }
-        match inverter {
-            Inverter::Lanes(lanes) => self.inv_in_lanes(lanes, a, moduli, count),
-            Inverter::DivisionSteps | Inverter::HalfGcd(_) => self.inv_one_by_one(inverter, a, moduli, count),
-        }
+    /// Inverses modulo odd numbers of one length.
+    fn invert(&self, job: Job<'_>, mut answers: Answers<'_>) -> Result<(), Error> {
+        let missing = Mutex::default();
+        let call = modmill_core::Inverses { job, missing: &missing };
+        self.backends().compute(Call::Inverses(&call), answers.reborrow())?;
+        refuse(answers, missing.into_inner(), ItemErrorKind::NotInvertible)
     }
 
     /// Whether three products for each item and one inversion take less time than a plan for inversions of
@@ -102,18 +128,12 @@ impl Engine {
         let products = Request::new(Op::MulMod, bits, 3 * count).one_modulus();
         let one = self.backends().plan_on_cpu(&Request::new(op, bits, 1))?;
         let together = self.backends().plan_on_cpu(&products)?.seconds + one.seconds;
-        Ok(together < plan.seconds)
+        Ok(self.backends().only() != Some(Backend::Cuda) && together < plan.seconds)
     }
 
-    /// Inverses of numbers side by side. Moduli of one length are computed together; powers of two in moduli
-    /// are computed item by item.
-    fn inv_in_lanes(
-        &self,
-        lanes: Lanes,
-        a: Operand<'_>,
-        moduli: Moduli<'_>,
-        count: usize,
-    ) -> Result<Batch, Error> {
+    /// Inverses of numbers whose moduli are of several kinds. Odd moduli of one length are computed together;
+    /// powers of two in moduli are computed item by item.
+    fn inv_in_groups(&self, a: Operand<'_>, moduli: Moduli<'_>, count: usize) -> Result<Found, Error> {
         let sorted = sort(self.cpu(), moduli, (0..count).into());
         let shortest = sorted.odd.keys().min().map_or(usize::MAX, |limbs| 64 * limbs);
         // Numbers that are said to be longer than a modulus are reduced first.
@@ -123,34 +143,29 @@ impl Engine {
         };
         let (a, bits) = reduced.as_ref().map_or((a, a.bits()), |reduced| (reduced.into(), 0));
         let mut answers = Batch::try_zeros(moduli.bits(), count)?;
-        let mut failed: Vec<ItemError> = Vec::new();
-        let error = |kind: ItemErrorKind| move |index: usize| ItemError { index, kind };
-        failed.extend(sorted.zero.iter().copied().map(error(ItemErrorKind::ZeroModulus)));
+        let missing = Mutex::default();
         for group in sorted.odd.values() {
             let job = Job::new(&group.items, group.bits.max(bits), a, a, moduli).watched_by(self.watch());
-            let found = returned(|| self.cpu().inverses(lanes, &job))?;
+            let call = modmill_core::Inverses { job, missing: &missing };
+            let mut found = Batch::zeros(0, 0);
+            self.backends().compute(Call::Inverses(&call), Answers::New(&mut found))?;
             for (&index, inverse) in group.items.iter().zip(found.iter()) {
                 answers.get_mut(index).copy_from_slice(inverse);
-                // Modulo a number of at least 3 no inverse is zero. All limbs are read, because an inverse is
-                // secret.
-                if inverse.iter().fold(0, |any, limb| any | limb) == 0 {
-                    failed.push(error(ItemErrorKind::NotInvertible)(index));
-                }
             }
         }
+        let mut missing = missing.into_inner();
         let invert = |place: usize| {
             let item = sorted.even[place];
             let modulus = moduli.get(item);
-            Inverter::Lanes(lanes).invert(a.get(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
+            self.cpu().inverse_of(a.get(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
         };
         for (&index, inverse) in sorted.even.iter().zip(self.each_item(sorted.even.len(), invert)?) {
             match inverse {
                 Some(inverse) => answers.get_mut(index)[..inverse.len()].copy_from_slice(&inverse),
-                None => failed.push(error(ItemErrorKind::NotInvertible)(index)),
+                None => missing.push(index),
             }
         }
-        failed.sort_unstable_by_key(|error| error.index);
-        finish(answers, failed)
+        Ok(Found { answers, missing, zero: sorted.zero })
     }
 
     /// `a mod N` for items whose modulus is not zero.
@@ -161,46 +176,12 @@ impl Engine {
         }
     }
 
-    fn inv_one_by_one(
-        &self,
-        inverter: Inverter,
-        a: Operand<'_>,
-        moduli: Moduli<'_>,
-        count: usize,
-    ) -> Result<Batch, Error> {
-        let answer = |item: usize| -> Result<Residue, ItemErrorKind> {
-            let modulus = moduli.get(item);
-            match limbs::bit_length(modulus) {
-                0 => Err(ItemErrorKind::ZeroModulus),
-                bits => {
-                    let inverse = inverter.invert(a.get(item), &modulus[..bits.div_ceil(64)]);
-                    inverse.ok_or(ItemErrorKind::NotInvertible)
-                }
-            }
-        };
-        let answers = self.each_item(count, answer)?;
-        let mut batch = Batch::try_zeros(moduli.bits(), count)?;
-        let mut failed = Vec::new();
-        for (index, answer) in answers.into_iter().enumerate() {
-            match answer {
-                Ok(value) => batch.get_mut(index)[..value.len()].copy_from_slice(&value),
-                Err(kind) => failed.push(ItemError { index, kind }),
-            }
-        }
-        finish(batch, failed)
-    }
-
     /// Montgomery's trick as a tree. Going up, pairs are multiplied until one product is left, which is
     /// inverted. Going down, the inverse of a number is the inverse of its pair times the other number. The
     /// numbers of a pair that has no inverse are inverted one by one, so that an item without an inverse
     /// costs two inversions for each level. The answer is the inverses and the items that have none, or
     /// `None` if inversions one by one cost less because many have none.
-    fn inv_together(
-        &self,
-        inverter: Inverter,
-        a: Operand<'_>,
-        modulus: &Modulus,
-    ) -> Result<Option<(Batch, Vec<usize>)>, Error> {
+    fn inv_together(&self, a: Operand<'_>, modulus: &Modulus) -> Result<Option<Found>, Error> {
         let one = Operand::Shared { bits: 1, value: &[1] };
         let mut levels = vec![self.mul_mod(a, one, modulus)?];
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
@@ -211,7 +192,7 @@ impl Engine {
         let root = levels.pop().expect("there is at least the level of the items");
         let count = levels.first().map_or(1, Batch::len);
         let mut inverses = Batch::try_zeros(modulus.bits(), 1)?;
-        let mut failed = self.inv_at(inverter, &root, vec![0], modulus, &mut inverses)?;
+        let mut failed = self.inv_at(&root, vec![0], modulus, &mut inverses)?;
         while let Some(level) = levels.pop() {
             if 2 * failed.len() * (levels.len() + 1) > count {
                 return Ok(None);
@@ -226,24 +207,22 @@ impl Engine {
             let is_pair = |place: &usize| *place < front.len();
             let (pairs, alone): (Vec<usize>, Vec<usize>) = failed.into_iter().partition(is_pair);
             let suspects = pairs.into_iter().flat_map(|place| [place, first_of_back + place]).collect();
-            failed = self.inv_at(inverter, &level, suspects, modulus, &mut inverses)?;
+            failed = self.inv_at(&level, suspects, modulus, &mut inverses)?;
             failed.extend(alone);
         }
-        failed.sort_unstable();
-        Ok(Some((inverses, failed)))
+        Ok(Some(Found { answers: inverses, missing: failed, zero: Vec::new() }))
     }
 
     /// Inverts the numbers at some places of a batch one by one, and returns the places of those that have no
     /// inverse.
     fn inv_at(
         &self,
-        inverter: Inverter,
         numbers: &Batch,
         places: Vec<usize>,
         modulus: &Modulus,
         inverses: &mut Batch,
     ) -> Result<Vec<usize>, Error> {
-        let invert = |index: usize| inverter.invert(numbers.get(places[index]), modulus.value());
+        let invert = |index: usize| self.cpu().inverse_of(numbers.get(places[index]), modulus.value());
         let found = self.each_item(places.len(), invert)?;
         for (&place, inverse) in places.iter().zip(&found) {
             match inverse {

@@ -3,7 +3,8 @@
 use crate::backends::Backends;
 use crate::on_host::{OnHost, with_view};
 use modmill_core::{
-    Call, Error, FixedPowers, Job, Moduli, MultiPowers, Operand, Product, ResidentView, Step,
+    Call, Divisors, Error, FixedPowers, Inverses, Job, Moduli, MultiPowers, Operand, Product, ResidentView,
+    Step,
 };
 
 impl Backends {
@@ -69,6 +70,17 @@ pub(crate) fn with_host_copies<T>(
             let (a, b, moduli) = (*a, *b, powers.job.moduli.on_host());
             let job = Job { a, b, moduli, ..powers.job };
             run(Call::MultiPow(&MultiPowers { job, bases: &bases, exponents: &exponents, ..*powers }))
+        }
+        Call::Inverses(inverses) => {
+            let a = OnHost::of(inverses.job.a)?;
+            let (a, moduli) = (a.operand(), inverses.job.moduli.on_host());
+            run(Call::Inverses(&Inverses { job: Job { a, b: a, moduli, ..inverses.job }, ..*inverses }))
+        }
+        // The host finds remainders first.
+        Call::Quotients(_) => run(call),
+        Call::Divisors(divisors) => {
+            let (a, b) = (OnHost::of(divisors.a)?, OnHost::of(divisors.b)?);
+            run(Call::Divisors(&Divisors { a: a.operand(), b: b.operand(), ..*divisors }))
         }
         Call::Products(products) => {
             let column = OnHost::of(products.column)?;

@@ -4,7 +4,8 @@ use modmill_core::{KERNEL_MAX_BITS, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, Digest, Program, code_key};
 use modmill_cuda::{
-    Chip, Table, Variant, bundle, residue_matrix_programs, steps_program, transforms_programs, words_for,
+    Chip, Table, Variant, bundle, digits_programs, residue_matrix_programs, steps_program,
+    transforms_programs, words_for,
 };
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -55,11 +56,11 @@ fn variants(bits: usize) -> Vec<Variant> {
     found
 }
 
-/// The programs of these variants, each once, and those of transforms, steps and matrices, with what they are
-/// for.
-fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
+/// The programs for moduli of these lengths, each once, and those of transforms, steps and matrices, with
+/// what they are for.
+fn programs(sizes: &[usize]) -> Vec<(String, Program)> {
     let mut found: Vec<(String, Program)> = Vec::new();
-    for variant in variants {
+    for variant in sizes.iter().copied().flat_map(variants) {
         for program in variant.programs() {
             if found.iter().all(|(_, other)| *other != program) {
                 found.push((describe(&variant), program));
@@ -67,7 +68,8 @@ fn programs(variants: impl Iterator<Item = Variant>) -> Vec<(String, Program)> {
         }
     }
     let matrices = residue_matrix_programs(&Chip::H200.limits());
-    let others = transforms_programs().chain([steps_program()]).chain(matrices);
+    let inverses = sizes.iter().copied().flat_map(digits_programs);
+    let others = transforms_programs().chain([steps_program()]).chain(matrices).chain(inverses);
     found.extend(others.map(|program| (program.name.clone(), program)));
     found
 }
@@ -88,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut sizes: Vec<usize> = bits.iter().map(|&bits| 32 * words_for(bits) as usize).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let programs = programs(sizes.into_iter().flat_map(variants));
+    let programs = programs(&sizes);
     eprintln!("{} programs for {}.{}, by NVRTC {version}", programs.len(), arch.major, arch.minor);
 
     let compiler = Compiler::new(Cache::from_environment(), None);

@@ -5,7 +5,7 @@
 use crate::{compiler, kernel_of};
 use modmill_core::Family;
 use modmill_cuda::compiler::Architecture;
-use modmill_cuda::{Chip, Part, Variant, residue_matrix_programs, transforms_programs};
+use modmill_cuda::{Chip, Part, Variant, digits_programs, residue_matrix_programs, transforms_programs};
 
 /// The first candidate of a family: its power has no more registers than its blocks leave it, and next to
 /// nothing in local memory.
@@ -39,6 +39,21 @@ fn residues_on_older_and_newer_tensor_cores() {
 fn samples_and_words_on_a_turing_chip() {
     for family in [Family::Row, Family::TwoPass, Family::Wide, Family::Narrow] {
         check(Chip::T4, family, 256);
+    }
+}
+
+/// Inverses, divisors, quotients and remainders keep their digits in registers on every chip.
+#[test]
+fn digits_on_every_chip() {
+    let Some(compiler) = compiler() else { return };
+    for chip in [Chip::T4, Chip::A100, Chip::Rtx5090] {
+        let (major, minor) = chip.limits().capability;
+        for program in digits_programs(1024) {
+            let code = compiler.code(&program, Architecture { major, minor }).unwrap();
+            let kernel = program.name.split(':').next().unwrap_or_default();
+            let code = kernel_of(&code, kernel);
+            assert!(code.registers <= 255 && code.local_bytes <= 256, "{chip}, {}", program.name);
+        }
     }
 }
 

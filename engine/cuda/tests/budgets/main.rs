@@ -9,7 +9,8 @@ use modmill_core::{Family, Op};
 use modmill_cuda::cache::Cache;
 use modmill_cuda::compiler::{self, Architecture, Compiler, MachineCode};
 use modmill_cuda::{
-    Chip, Cut, Layout, Part, Table, Variant, residue_matrix_programs, steps_program, transforms_programs,
+    Chip, Cut, Layout, Part, Table, Variant, digits_programs, residue_matrix_programs, steps_program,
+    transforms_programs,
 };
 
 const HOPPER: Architecture = Architecture { major: 9, minor: 0 };
@@ -250,6 +251,55 @@ fn steps() {
         let code = kernel_of(&code, kernel);
         let figures = (code.registers, code.local_bytes, code.instructions.len());
         assert!(figures.0 <= 64 && figures.1 == 0 && figures.2 <= instructions, "{kernel}: {figures:?}");
+    }
+}
+
+/// Whether an instruction branches (BRA).
+fn is_branch(instruction: u64) -> bool {
+    instruction & 0xfff == 0x947
+}
+
+/// Division steps: the digits of a thread stay in registers, a product of digits is one instruction, and the
+/// loop over batches of steps has no branch but its own.
+#[test]
+fn division_steps() {
+    let Some(compiler) = compiler() else { return };
+    // Bits; registers, bytes of local memory, products and instructions of inverses, and of divisors.
+    let budgets = [
+        (256, (80, 0, 111, 1170), (64, 0, 51, 1120)),
+        (1024, (226, 0, 397, 2900), (128, 64, 155, 2440)),
+        (4096, (230, 0, 391, 3600), (128, 192, 149, 2480)),
+    ];
+    for (bits, inverses, divisors) in budgets {
+        let [first, second, quotients, remainders] = digits_programs(bits);
+        for (program, kernel) in [(quotients, "quotients"), (remainders, "remainders")] {
+            let code = kernel_of(&compiler.code(&program, HOPPER).unwrap(), kernel);
+            let figures = (code.registers, code.local_bytes, code.instructions.len());
+            assert!(
+                figures.0 <= 128 && figures.1 <= 192 && figures.2 <= 2800,
+                "{bits} bits, {kernel}: {figures:?}"
+            );
+        }
+        for (program, kernel, budget) in [(first, "inverses", inverses), (second, "divisors", divisors)] {
+            let code = kernel_of(&compiler.code(&program, HOPPER).unwrap(), kernel);
+            let products = code.instructions.iter().filter(|&&code| is_product(code)).count();
+            let figures = (code.registers, code.local_bytes, products, code.instructions.len());
+            let (registers, local, most_products, instructions) = budget;
+            let with_a_tenth_more = |number: usize| number + number / 10;
+            assert!(
+                figures.0 <= registers + registers / 10
+                    && figures.1 <= local
+                    && figures.2 <= with_a_tenth_more(most_products)
+                    && figures.3 <= with_a_tenth_more(instructions),
+                "{bits} bits, {kernel}: {figures:?}"
+            );
+            let runs = code.instructions.split(|&code| is_branch(code));
+            let straight = runs.map(|run| run.iter().filter(|&&code| is_product(code)).count()).max();
+            assert!(
+                3 * straight.unwrap_or(0) >= 2 * products,
+                "{bits} bits, {kernel}: the loop has branches"
+            );
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod batches;
 mod chips;
+mod digits;
 mod families;
 mod faults;
 mod fixed_base;

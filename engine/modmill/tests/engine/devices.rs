@@ -32,7 +32,13 @@ fn a_gpu_answers_as_the_cpu_does() {
     assert_eq!(gpu.mul_mod(&bases, &exponents, &moduli), cpu.mul_mod(&bases, &exponents, &moduli));
     assert_eq!(gpu.square_mod(&bases, &moduli), cpu.square_mod(&bases, &moduli));
     assert_eq!(gpu.faults(), [""; 0]);
-    for (op, backend) in [(Op::Pow, Backend::Cuda), (Op::MulMod, Backend::Cuda), (Op::Inv, Backend::Cpu)] {
+    for (op, backend) in [
+        (Op::Pow, Backend::Cuda),
+        (Op::MulMod, Backend::Cuda),
+        (Op::Inv, Backend::Cuda),
+        (Op::Gcd, Backend::Cuda),
+        (Op::Jacobi, Backend::Cpu),
+    ] {
         assert_eq!(gpu.plan(&Request::new(op, 2048, 100)).unwrap().backend(), backend, "{op}");
     }
 }

@@ -1,16 +1,24 @@
 //! Inverses, divisors and Jacobi symbols on every path, against independent arithmetic.
 
-use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Jacobi, Recorder};
+use modmill::{
+    Backend, Batch, Engine, Error, ItemErrorKind, Jacobi, Moduli, Modulus, Operand, Recorder, kernel_seconds,
+};
 use modmill_testing::oracle::batch;
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 use std::sync::Arc;
 
+/// Engines on every path of the processor, and one on an emulated GPU.
 fn engines() -> Vec<Engine> {
     let free = || Engine::builder().backend(Backend::Cpu).threads(2);
     let engine = free().build().unwrap();
     let limited = engine.paths().into_iter().map(|path| free().path(path).build().unwrap());
-    limited.chain([free().build().unwrap()]).collect()
+    limited.chain([free().build().unwrap()]).chain(emulated()).collect()
+}
+
+fn emulated() -> Option<Engine> {
+    let builder = modmill_testing::emulated::engine(modmill_cuda::Faults::default())?;
+    Some(builder.fallback(false).build().unwrap())
 }
 
 /// Numbers of all lengths up to `bits` bits, hard ones first.
@@ -126,4 +134,47 @@ fn symbols_run_as_planned() {
         assert_eq!(executions.len(), 1);
         assert_eq!((executions[0].path, &executions[0].variant), (plan.path, &plan.variant));
     }
+}
+
+/// Numbers, moduli and answers on a device or on the host: the answers are the same, the GPU computes them,
+/// and items without an inverse are named.
+#[test]
+fn a_gpu_inverts_and_divides_at_every_place() {
+    let Some(gpu) = emulated() else { return };
+    let cpu = Engine::builder().backend(Backend::Cpu).build().unwrap();
+    let mut rng = Rng::new(47);
+    let odd = |number: BigUint| number | BigUint::from(1u8);
+    let n: Vec<BigUint> = (0..40).map(|_| odd(rng.exact(500))).collect();
+    let mut a: Vec<BigUint> = (0..40).map(|_| rng.number(500)).collect();
+    a[7] = BigUint::ZERO;
+    a[33] = n[33].clone();
+    let (x, y) = (batch(&a), batch(&n));
+    let modulus = Modulus::new(y.get(5)).unwrap();
+    let (near_x, near_y) = (gpu.upload(&x).unwrap(), gpu.upload(&y).unwrap());
+    let moduli = gpu.upload_moduli(y.clone()).unwrap();
+    let operands: [Operand<'_>; 2] = [(&x).into(), (&near_x).into()];
+    let all: [Moduli<'_>; 3] = [(&y).into(), (&moduli).into(), (&modulus).into()];
+    for operand in operands {
+        for moduli in all {
+            let seconds = kernel_seconds(&gpu);
+            let expected = cpu.inv(&x, if moduli.len().is_none() { moduli } else { (&y).into() });
+            let Err(Error::Items(partial)) = &expected else { panic!("items 7 and 33 have no inverse") };
+            assert_eq!(gpu.inv(operand, moduli), expected);
+            assert_eq!(gpu.on_device().inv(operand, moduli).map(drop), expected.clone().map(drop));
+            let mut answers = Batch::zeros(moduli.bits(), 40);
+            assert_eq!(gpu.to(&mut answers).inv(operand, moduli), expected.clone().map(drop));
+            assert_eq!(answers, partial.answers);
+            assert!(kernel_seconds(&gpu) > seconds);
+        }
+        let divisors = cpu.gcd(&x, &y).unwrap();
+        for other in [Operand::from(&y), Operand::from(&near_y)] {
+            assert_eq!(gpu.gcd(operand, other).unwrap(), divisors);
+            assert_eq!(gpu.on_device().gcd(operand, other).unwrap().download().unwrap(), divisors);
+        }
+    }
+    // Inverses that all exist stay on the device.
+    let ones = gpu.upload(&batch(&vec![BigUint::from(2u8); 40])).unwrap();
+    let halves = gpu.on_device().inv(&ones, &moduli).unwrap();
+    let units = gpu.mul_mod(&halves, &ones, &moduli).unwrap();
+    assert!(units.iter().all(|unit| unit[0] == 1 && unit[1..].iter().all(|&limb| limb == 0)));
 }
