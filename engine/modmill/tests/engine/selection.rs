@@ -152,8 +152,9 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                     // Full products take the portable road where residues are; where GPUs are forced,
                     // transforms or any road of the CPU's.
                     match op {
-                        // Inverses take division steps, in vectors of the path's instruction set at most.
-                        Op::Inv => {
+                        // Inverses and symbols take division steps, in vectors of the path's instruction set at
+                        // most; quotients and roots take its scalar code.
+                        Op::Inv | Op::Jacobi | Op::Div | Op::Isqrt => {
                             assert_eq!((plan.backend(), plan.family()), (Backend::Cpu, Family::Row));
                             assert!(path.isa.is_none() || plan.path.isa <= path.isa, "{plan}");
                         }
@@ -205,7 +206,9 @@ fn without_force_the_plan_names_a_path_of_the_engine() {
                 let plan = engine.plan(&Request::new(op, bits, count)).unwrap();
                 // Division steps run in the vectors of an instruction set, whatever family its paths have.
                 let is_here = match op {
-                    Op::Inv | Op::Gcd => engine.paths().iter().any(|path| path.isa == plan.path.isa),
+                    Op::Inv | Op::Gcd | Op::Jacobi => {
+                        engine.paths().iter().any(|path| path.isa == plan.path.isa)
+                    }
                     _ => engine.paths().contains(&plan.path),
                 };
                 assert!(is_here, "{plan}");
