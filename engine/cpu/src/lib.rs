@@ -29,6 +29,7 @@ mod kernel;
 mod lanes;
 mod limbs;
 pub mod long;
+pub mod lucas;
 mod method;
 mod multi_pow;
 pub mod out_of_memory;

@@ -52,6 +52,7 @@ use std::sync::Arc;
 /// | [`integers::lcm`](crate::integers::lcm), [`integers::is_square`](crate::integers::is_square) | least common multiples; squares or not | values |
 /// | [`jacobi`](Engine::jacobi) | Jacobi symbols | values |
 /// | [`primality::miller_rabin`](crate::primality::miller_rabin), [`primality::is_probable_prime`](crate::primality::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
+/// | [`primality::strong_lucas`](crate::primality::strong_lucas), [`primality::baillie_psw`](crate::primality::baillie_psw) | the strong Lucas test, alone and with a Miller-Rabin round | values |
 /// | [`primality::is_mersenne_prime`](crate::primality::is_mersenne_prime), [`primality::is_fermat_prime`](crate::primality::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
 /// | [`add`](Engine::add), [`sub`](Engine::sub), [`shift_left`](Engine::shift_left), [`shift_right`](Engine::shift_right), [`less`](Engine::less), [`equal`](Engine::equal), [`select`](Engine::select), [`gather`](Engine::gather) | small steps between products | declared widths; indices are public |
 ///
