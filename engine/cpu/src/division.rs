@@ -15,8 +15,8 @@ use modmill_core::{Batch, Error, Moduli, Operand, Plan, Watch, watched};
 use rayon::prelude::*;
 
 impl Cpu {
-    /// Quotients `floor(a / N)` and remainders, by a plan of this backend: the quotients are as wide as a, and
-    /// the remainders as wide as the divisors. Where a divisor is zero, so are both.
+    /// Quotients `floor(a / N)` and remainders, by a plan of this backend: the quotients are as wide as a,
+    /// and the remainders as wide as the divisors. Where a divisor is zero, so are both.
     ///
     /// The time depends on declared widths and on the lengths of the divisors.
     pub fn divide(
@@ -60,8 +60,8 @@ impl Cpu {
         }
     }
 
-    /// `floor(sqrt(a))` by a plan of this backend, in half as many bits as a has, rounded up. The second batch
-    /// has the remainders, in one bit more, if they are wanted, and otherwise numbers of no bits.
+    /// `floor(sqrt(a))` by a plan of this backend, in half as many bits as a has, rounded up. The second
+    /// batch has the remainders, in one bit more, if they are wanted, and otherwise numbers of no bits.
     ///
     /// The time depends on the declared width.
     pub fn square_roots(

@@ -1,8 +1,8 @@
 //! The strong Lucas test of public numbers, with Selfridge's parameters (Baillie and Wagstaff, "Lucas
 //! pseudoprimes", Mathematics of Computation 35, 1980).
 //!
-//! D is the first of 5, -7, 9, -11, ... with the Jacobi symbol -1 modulo n; `P = 1` and `Q = (1 - D) / 4`. With
-//! `n + 1 = d 2^s` for an odd d, a prime n has `U_d = 0`, or `V_(d 2^r) = 0` for some r below s.
+//! D is the first of 5, -7, 9, -11, ... with the Jacobi symbol -1 modulo n; `P = 1` and `Q = (1 - D) / 4`.
+//! With `n + 1 = d 2^s` for an odd d, a prime n has `U_d = 0`, or `V_(d 2^r) = 0` for some r below s.
 
 use crate::jacobi::symbol;
 use crate::limbs::with_scalar;

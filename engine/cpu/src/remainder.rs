@@ -133,8 +133,8 @@ fn copy_masked(from: &[u64], mask: u64, to: &mut [u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from & mask);
 }
 
-/// `out <- value mod n` for the dividend of `len` limbs in `scratch`, with the quotient in as many limbs if it
-/// is wanted. One function for all dividends: its code is long.
+/// `out <- value mod n` for the dividend of `len` limbs in `scratch`, with the quotient in as many limbs if
+/// it is wanted. One function for all dividends: its code is long.
 #[inline(never)]
 fn remainder<S: Scalar>(
     scalar: S,

@@ -8,8 +8,8 @@ use crate::place::{Holds, Place};
 use modmill_core::{Answers, Error, ItemError, ItemErrorKind, Moduli, Op, Operand, Request, limbs};
 
 impl<P: Place> Engine<P> {
-    /// Quotients `floor(a / N)`, as wide as `a`. The time depends on declared widths and on the lengths of the
-    /// divisors. An item whose divisor is zero fails alone.
+    /// Quotients `floor(a / N)`, as wide as `a`. The time depends on declared widths and on the lengths of
+    /// the divisors. An item whose divisor is zero fails alone.
     ///
     /// # Examples
     ///
@@ -65,7 +65,7 @@ pub(crate) struct Quotients<'a> {
     pub(crate) remainders: Remainders<'a>,
 }
 
-/// What becomes of the remainders of a division.
+/// The fate of the remainders of a division.
 pub(crate) enum Remainders<'a> {
     Dropped,
     Kept(&'a Second),

@@ -153,9 +153,9 @@ impl Engine {
         self.backends().cpu.threads()
     }
 
-    /// Every path this engine may choose, slowest kind first. Division steps of inverses, divisors and symbols
-    /// run in the vectors of these paths' instruction sets, whatever the family, and quotients and roots in
-    /// their scalar code.
+    /// Every path this engine may choose, slowest kind first. Division steps of inverses, divisors and
+    /// symbols run in the vectors of these paths' instruction sets, whatever the family, and quotients and
+    /// roots in their scalar code.
     ///
     /// # Examples
     ///

@@ -32,8 +32,8 @@ pub fn find(
     find_many(engine, bits, 1, accept)
 }
 
-/// Finds primes as [`find`] does, about `wanted` of them: so many candidates are drawn on all threads and
-/// tested together that as many primes are expected among them, but not more than 65536.
+/// Finds primes as [`find`] does, about `wanted` of them. Candidates are drawn on all threads and tested
+/// together: as many as have `wanted` primes among them on average, but not more than 65536.
 ///
 /// ```
 /// use modmill::Engine;

@@ -32,8 +32,8 @@ impl Sieve {
         Self { primes, products }
     }
 
-    /// The indices i below `window` for which `start + 2 i` is divisible by none of the primes but itself, for
-    /// an odd start.
+    /// The indices i below `window` for which `start + 2 i` is divisible by none of the primes but itself,
+    /// for an odd start.
     pub(crate) fn candidates(&self, start: &[u64], window: usize) -> Vec<usize> {
         let mut is_composite = vec![false; window];
         let mut primes = self.primes.iter();

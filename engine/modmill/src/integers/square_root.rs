@@ -23,8 +23,8 @@ pub fn isqrt<'a, P: Place>(engine: &Engine<P>, a: impl Into<Operand<'a>>) -> Res
     P::answer(engine, &Roots { a: a.into(), remainders: None })
 }
 
-/// Square roots with remainders: `a = s^2 + r` with `0 <= r <= 2 s`. The remainders are one bit wider than the
-/// roots. The time depends on the declared width.
+/// Square roots with remainders: `a = s^2 + r` with `0 <= r <= 2 s`. The remainders are one bit wider than
+/// the roots. The time depends on the declared width.
 ///
 /// # Examples
 ///

@@ -152,8 +152,8 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                     // Full products take the portable road where residues are; where GPUs are forced,
                     // transforms or any road of the CPU's.
                     match op {
-                        // Inverses and symbols take division steps, in vectors of the path's instruction set at
-                        // most; quotients and roots take its scalar code.
+                        // Inverses and symbols take division steps, in vectors of the path's instruction set
+                        // at most; quotients and roots take its scalar code.
                         Op::Inv | Op::Jacobi | Op::Div | Op::Isqrt => {
                             assert_eq!((plan.backend(), plan.family()), (Backend::Cpu, Family::Row));
                             assert!(path.isa.is_none() || plan.path.isa <= path.isa, "{plan}");
