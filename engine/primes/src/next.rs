@@ -102,7 +102,7 @@ mod tests {
         let engine = Engine::builder().threads(2).build().unwrap();
         let numbers: Vec<BigUint> = (0..9000u32).map(BigUint::from).collect();
         let primes = next_primes(&engine, &batch_of_width(&numbers, 14)).unwrap();
-        let is_prime = |n: &u64| *n > 1 && (2..=n.isqrt()).all(|divisor| n % divisor != 0);
+        let is_prime = |n: &u64| *n > 1 && (2..=n.isqrt()).all(|divisor| !n.is_multiple_of(divisor));
         let mut expected = 9001u64;
         for n in (0..9000u64).rev() {
             if is_prime(&(n + 1)) {
