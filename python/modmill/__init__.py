@@ -16,6 +16,20 @@ from ._nvrtc import nvrtc
 from .arithmetic import gcd, invert, is_prime, mul, mulmod, powmod, powmod_base_list, powmod_exp_list
 from .engine import Engine
 from .errors import DeviceError, ItemError, UnavailableError
+from .integers import (
+    divexact,
+    f_divmod,
+    gcdext,
+    is_square,
+    is_strong_bpsw_prp,
+    is_strong_selfridge_prp,
+    isqrt,
+    isqrt_rem,
+    jacobi,
+    lcm,
+    next_prime,
+)
+from .powers import FixedBase, fixed_base, multi_pow, product_mod
 
 _nvrtc.locate()
 
@@ -24,18 +38,33 @@ __all__ = [
     "DeviceBatch",
     "DeviceError",
     "Engine",
+    "FixedBase",
     "ItemError",
     "UnavailableError",
     "__version__",
+    "divexact",
+    "f_divmod",
+    "fixed_base",
     "gcd",
+    "gcdext",
     "invert",
     "is_prime",
+    "is_square",
+    "is_strong_bpsw_prp",
+    "is_strong_selfridge_prp",
+    "isqrt",
+    "isqrt_rem",
+    "jacobi",
+    "lcm",
     "mul",
     "mulmod",
+    "multi_pow",
+    "next_prime",
     "nvrtc",
     "powmod",
     "powmod_base_list",
     "powmod_exp_list",
+    "product_mod",
 ]
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ __all__ = [
     "Column",
     "DeviceBatch",
     "Engine",
+    "FixedBase",
     "PaillierCiphertexts",
     "PaillierColumn",
     "PaillierPackedColumn",
@@ -30,11 +31,24 @@ __all__ = [
     "RsaPrivateKey",
     "RsaPublicKey",
     "__version__",
+    "divexact",
+    "f_divmod",
+    "fixed_base",
     "gcd",
+    "gcdext",
     "invert",
     "is_prime",
+    "is_square",
+    "is_strong_bpsw_prp",
+    "is_strong_selfridge_prp",
+    "isqrt",
+    "isqrt_rem",
+    "jacobi",
+    "lcm",
     "mul",
     "mulmod",
+    "multi_pow",
+    "next_prime",
     "nvrtc",
     "paillier_decrypt_arrow",
     "paillier_decrypt_column_to_arrow",
@@ -44,6 +58,7 @@ __all__ = [
     "paillier_slots",
     "paillier_warm",
     "powmod",
+    "product_mod",
     "psi_intersect",
     "psi_run",
     "rsa_generate",
@@ -126,6 +141,10 @@ class Engine:
     def upload(self, numbers: Numbers, width: int | None = None) -> DeviceBatch: ...
     def faults(self) -> list[str]: ...
     def __reduce__(self) -> tuple[type[Engine], tuple[str | None, int | None, list[int] | None]]: ...
+
+@final
+class FixedBase:
+    def pow(self, exp: Numbers, secret: bool, options: Options) -> Any: ...
 
 @final
 class RsaPublicKey:
@@ -312,7 +331,23 @@ def mulmod(a: Numbers, b: Numbers, modulus: Numbers, options: Options) -> Any: .
 def invert(a: Numbers, modulus: Numbers, options: Options) -> Any: ...
 def gcd(a: Numbers, b: Numbers, options: Options) -> Any: ...
 def mul(a: Numbers, b: Numbers, options: Options) -> Any: ...
+def fixed_base(base: Numbers, modulus: Numbers, exp_bits: int, options: Options) -> FixedBase: ...
+def multi_pow(
+    bases: list[Numbers], exps: list[Numbers], modulus: Numbers, secret: bool, options: Options
+) -> Any: ...
+def product_mod(numbers: Numbers, modulus: Numbers, options: Options) -> Any: ...
 def is_prime(n: Numbers, rounds: int, options: Options) -> Any: ...
+def isqrt(n: Numbers, options: Options) -> Any: ...
+def isqrt_rem(n: Numbers, options: Options) -> Any: ...
+def is_square(n: Numbers, options: Options) -> Any: ...
+def f_divmod(a: Numbers, b: Numbers, options: Options) -> Any: ...
+def divexact(a: Numbers, b: Numbers, options: Options) -> Any: ...
+def lcm(a: Numbers, b: Numbers, options: Options) -> Any: ...
+def gcdext(a: Numbers, b: Numbers, options: Options) -> Any: ...
+def jacobi(a: Numbers, n: Numbers, options: Options) -> Any: ...
+def next_prime(n: Numbers, options: Options) -> Any: ...
+def is_strong_bpsw_prp(n: Numbers, options: Options) -> Any: ...
+def is_strong_selfridge_prp(n: Numbers, options: Options) -> Any: ...
 
 @final
 class PsiParty:

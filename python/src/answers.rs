@@ -183,7 +183,12 @@ impl Answers {
         deliver(py, object, self.batch.len(), self.failed, target.form(), on_failure)
     }
 
-    fn object<'py>(&self, py: Python<'py>, engine: &Engine, form: Form) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn object<'py>(
+        &self,
+        py: Python<'py>,
+        engine: &Engine,
+        form: Form,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut failed = vec![false; if self.failed.is_empty() { 0 } else { self.batch.len() }];
         self.failed.iter().for_each(|(index, _)| failed[*index] = true);
         let is_failed = |index: usize| failed.get(index).is_some_and(|&is_failed| is_failed);

@@ -157,6 +157,11 @@ impl<'py> Call<'py> {
         for (index, _) in &answers.failed {
             answers.batch.get_mut(*index).fill(0);
         }
+        self.widened(answers)
+    }
+
+    /// Answers of the width that the call asks for.
+    pub(crate) fn widened(&self, mut answers: Answers) -> PyResult<Answers> {
         if let Some(width) = self.width.filter(|&width| width != answers.batch.bits()) {
             let wider = answers.batch.with_bits(width);
             answers.batch = wider.map_err(|error| named("the answers", &error))?;

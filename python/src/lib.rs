@@ -18,6 +18,7 @@ mod device;
 mod dlpack;
 mod engine;
 mod errors;
+mod integers;
 mod ints;
 mod limb_arrays;
 mod on_device;
@@ -30,6 +31,7 @@ mod paillier_keys;
 mod paillier_packed;
 mod paillier_raw;
 mod parquet;
+mod powers;
 mod primes;
 mod psi;
 mod psi_party;
@@ -60,6 +62,8 @@ mod _modmill {
     #[pymodule_export]
     use crate::engine::{Engine, nvrtc};
     #[pymodule_export]
+    use crate::integers::{divexact, f_divmod, gcdext, is_square, isqrt, isqrt_rem, jacobi, lcm};
+    #[pymodule_export]
     use crate::on_device::DeviceBatch;
     #[pymodule_export]
     use crate::paillier::PaillierColumn;
@@ -76,7 +80,9 @@ mod _modmill {
     #[pymodule_export]
     use crate::parquet::{ParquetReader, ParquetWriter};
     #[pymodule_export]
-    use crate::primes::is_prime;
+    use crate::powers::{FixedBase, fixed_base, multi_pow, product_mod};
+    #[pymodule_export]
+    use crate::primes::{is_prime, is_strong_bpsw_prp, is_strong_selfridge_prp, next_prime};
     #[pymodule_export]
     use crate::psi::{psi_intersect, psi_run};
     #[pymodule_export]

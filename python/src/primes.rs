@@ -4,10 +4,11 @@ use crate::answers::Target;
 use crate::answers::{deliver, truth_values};
 use crate::arguments::{Call, Options, with_unread};
 use crate::checks::whole;
-use crate::column::Form;
+use crate::column::{Column, Form};
 use crate::errors::OrRaise;
 use modmill::{Batch, Engine, Error, primality};
 use modmill_core::limbs;
+use modmill_primes::next_primes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -31,15 +32,68 @@ pub(crate) fn is_prime<'py>(
     let limbs = candidates.stride();
     let verdicts =
         call.run(items, n.bits().saturating_mul(limbs * limbs), |engine| test(engine, &candidates, rounds))?;
-    let mut verdicts = verdicts.or_raise(py)?;
+    deliver_verdicts(&call, &n, verdicts.or_raise(py)?)
+}
+
+/// The least primes above numbers.
+#[pyfunction]
+pub(crate) fn next_prime<'py>(n: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let call = Call::new(options)?;
+    let [n] = call.columns([("n", n)])?;
+    let mut numbers = n.batch().or_raise(call.py)?;
+    // 2 is the least prime above negative numbers as well.
+    n.negative.iter().for_each(|&item| numbers.get_mut(item).fill(0));
+    let primes = call.run(numbers.len(), usize::MAX, |engine| next_primes(engine, &numbers))?;
+    call.deliver_computed(primes, &[&n])
+}
+
+/// Whether the numbers pass the strong Lucas test with Selfridge's parameters.
+#[pyfunction]
+pub(crate) fn is_strong_selfridge_prp<'py>(
+    n: &Bound<'py, PyAny>,
+    options: Options<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    verdicts_of(n, options, primality::strong_lucas)
+}
+
+/// Whether the numbers pass the test of Baillie, Pomerance, Selfridge and Wagstaff.
+#[pyfunction]
+pub(crate) fn is_strong_bpsw_prp<'py>(
+    n: &Bound<'py, PyAny>,
+    options: Options<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    verdicts_of(n, options, primality::baillie_psw)
+}
+
+/// The verdicts of a test. Negative numbers fail.
+fn verdicts_of<'py>(
+    n: &Bound<'py, PyAny>,
+    options: Options<'py>,
+    test: impl Fn(&Engine, &Batch) -> Result<Vec<bool>, Error> + Send + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    let call = Call::new(options)?;
+    let [n] = call.columns([("n", n)])?;
+    let candidates = n.batch().or_raise(call.py)?;
+    let limbs = candidates.stride();
+    let steps = n.bits().saturating_mul(limbs * limbs);
+    let verdicts = call.run(candidates.len(), steps, |engine| test(engine, &candidates))?;
+    deliver_verdicts(&call, &n, verdicts.or_raise(call.py)?)
+}
+
+/// Python's objects for the verdicts of numbers. Negative numbers fail.
+pub(crate) fn deliver_verdicts<'py>(
+    call: &Call<'py>,
+    n: &Column,
+    mut verdicts: Vec<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
     n.negative.iter().for_each(|&item| verdicts[item] = false);
-    let failed = with_unread(Vec::new(), &[&n]);
-    let Target::New(form) = call.target(&[&n]) else {
+    let failed = with_unread(Vec::new(), &[n]);
+    let Target::New(form) = call.target(&[n]) else {
         return Err(PyValueError::new_err("truth values are not written to an array of limbs"));
     };
     let form = if form == Form::Bytes { Form::Int } else { form };
-    let object = truth_values(py, &verdicts, &failed, form)?;
-    deliver(py, object, items, failed, form, call.on_failure)
+    let object = truth_values(call.py, &verdicts, &failed, form)?;
+    deliver(call.py, object, verdicts.len(), failed, form, call.on_failure)
 }
 
 /// Whether each candidate passes a round to base 2 and `rounds` rounds to random bases. Numbers of at most 64

@@ -84,6 +84,85 @@ def test_invert(items: list[tuple[int, int]]) -> None:
         assert modmill.invert(a, mod) == expected
 
 
+@examples
+@given(st.lists(st.tuples(signed, signed, moduli), min_size=1, max_size=20))
+def test_quotients_multiples_and_cofactors(items: list[tuple[int, int, int]]) -> None:
+    a, b, mod = map(list, zip(*items))
+    assert modmill.f_divmod(a, mod) == ([x // m for x, m in zip(a, mod)], [x % m for x, m in zip(a, mod)])
+    assert modmill.divexact([x * m for x, m in zip(a, mod)], mod) == a
+    assert modmill.lcm(a, b) == [math.lcm(x, y) for x, y in zip(a, b)]
+    divisors, first, second = modmill.gcdext(a, b)
+    assert divisors == [math.gcd(x, y) for x, y in zip(a, b)]
+    assert divisors == [s * x + t * y for s, x, t, y in zip(first, a, second, b)]
+
+
+@examples
+@given(st.lists(numbers, min_size=1, max_size=20))
+def test_square_roots(items: list[int]) -> None:
+    roots = [math.isqrt(n) for n in items]
+    assert modmill.isqrt(items) == roots
+    assert modmill.isqrt_rem(items) == (roots, [n - r * r for n, r in zip(items, roots)])
+    assert modmill.is_square(items) == [r * r == n for n, r in zip(items, roots)]
+    assert modmill.is_square([r * r for r in roots]) == [True] * len(roots)
+
+
+def test_jacobi() -> None:
+    def symbol(a: int, p: int) -> int:
+        power = pow(a, (p - 1) // 2, p)
+        return -1 if power == p - 1 else power
+
+    primes = [3, 5, 7, 11, 13, 2**61 - 1, 2**127 - 1]
+    pairs = [(a, p) for p in primes for a in [*range(-8, 9), 2**80 + 1]]
+    a, p = map(list, zip(*pairs))
+    assert modmill.jacobi(a, p) == [symbol(x, y) for x, y in pairs]
+    assert modmill.jacobi(a, [3 * y * 5 for y in p]) == [symbol(x, y) * symbol(x, 3) * symbol(x, 5) for x, y in pairs]
+    assert modmill.jacobi(2, 7) == 1
+    assert modmill.jacobi([2, 3], [4, 7], errors="column") == (
+        [None, -1],
+        ["there is no symbol modulo an even number", None],
+    )
+
+
+def test_next_primes_and_their_tests() -> None:
+    def trial(n: int) -> bool:
+        return n > 1 and all(n % d for d in range(2, math.isqrt(n) + 1))
+
+    small = list(range(-3, 300))
+    assert modmill.next_prime(small) == [next(m for m in range(max(n + 1, 2), 400) if trial(m)) for n in small]
+    assert modmill.next_prime([2**64, 2**128, 2**256]) == [2**64 + 13, 2**128 + 51, 2**256 + 297]
+    assert modmill.is_strong_bpsw_prp(small) == [trial(n) for n in small]
+    strong = [5459, 5777, 10877, 2047, 3215031751, 2**127 - 1]
+    assert modmill.is_strong_selfridge_prp(strong) == [True, True, True, False, False, True]
+    assert modmill.is_strong_bpsw_prp(strong) == [False] * 5 + [True]
+
+
+def test_several_answers_have_the_same_failed_items() -> None:
+    with pytest.raises(modmill.ItemError, match="item 1: the modulus is zero") as caught:
+        modmill.f_divmod([7, 8, 9], [2, 0, 4])
+    assert caught.value.answers == ([3, None, 2], [1, None, 1])
+    with pytest.raises(modmill.ItemError, match="item 0: the number has no exact quotient"):
+        modmill.divexact([7, 8], 4)
+    with pytest.raises(ValueError, match="n: item 1 is negative"):
+        modmill.isqrt([4, -4])
+    roots, rests = modmill.isqrt_rem([b"\x10", b"\x11"])
+    assert (roots, rests) == ([b"\x04", b"\x04"], [b"\x00", b"\x01"])
+
+
+@examples
+@given(st.lists(st.tuples(numbers, numbers, numbers, numbers), min_size=1, max_size=8), moduli)
+def test_fixed_bases_and_products(items: list[tuple[int, int, int, int]], mod: int) -> None:
+    a, b, c, d = map(list, zip(*items))
+    prepared = modmill.fixed_base(a[0], mod, 1025)
+    for secret in (True, False):
+        assert prepared.pow(b, secret=secret) == [pow(a[0], e, mod) for e in b]
+        powers = [pow(w, x, mod) * pow(y, z, mod) % mod for w, x, y, z in items]
+        assert modmill.multi_pow([a, c], [b, d], mod, secret=secret) == powers
+    assert prepared.pow(b[0]) == pow(a[0], b[0], mod)
+    assert modmill.product_mod([-n for n in a], mod) == math.prod(-n for n in a) % mod
+    with pytest.raises(ValueError, match="bases: item 0 is negative"):
+        modmill.multi_pow([[-1]], [[1]], 7)
+
+
 def test_huge_products() -> None:
     a, b = 3**400_000, 7**300_000
     assert modmill.mul(a, b) == a * b

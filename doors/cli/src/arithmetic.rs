@@ -6,7 +6,7 @@ mod number;
 use crate::failure::Failure;
 use crate::records::{AnswerField, Answers, FileRules, Layout, Notation, Operation, OtherFields, Records};
 use groups::{Group, GroupModuli, Groups, Places};
-use modmill::{Batch, Engine, Error, ItemError, Public, Watch};
+use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind, Moduli, Public, Watch, integers};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -25,36 +25,55 @@ pub(crate) enum Arithmetic {
     Inverse,
     /// The greatest common divisor of `a` and `b`.
     Divisor,
+    /// The quotient and the remainder of `a` and `b`.
+    Quotient,
+    /// The square root of `a`, rounded down, and the remainder.
+    Root,
+    /// The Jacobi symbol of `a` modulo N.
+    Symbol,
 }
-
-/// The field of moduli.
-const MODULUS: &str = "mod";
 
 impl Arithmetic {
     fn layout(self) -> Layout {
         let (required, optional, others): (&[_], &[_], _) = match self {
-            Self::Power | Self::PowerVartime => (&["base", "exp", MODULUS], &[], OtherFields::Ignore),
+            Self::Power | Self::PowerVartime => (&["base", "exp", "mod"], &[], OtherFields::Ignore),
             // A misspelt "mod" would change the answer.
-            Self::Product => (&["a", "b"], &[MODULUS], OtherFields::Refuse),
-            Self::Inverse => (&["a", MODULUS], &[], OtherFields::Ignore),
-            Self::Divisor => (&["a", "b"], &[], OtherFields::Ignore),
+            Self::Product => (&["a", "b"], &["mod"], OtherFields::Refuse),
+            Self::Inverse | Self::Symbol => (&["a", "mod"], &[], OtherFields::Ignore),
+            Self::Divisor | Self::Quotient => (&["a", "b"], &[], OtherFields::Ignore),
+            Self::Root => (&["a"], &[], OtherFields::Ignore),
         };
-        let answer = AnswerField::Octets("result");
+        let answer = match self {
+            Self::Quotient => AnswerField::Pair(["quotient", "remainder"]),
+            Self::Root => AnswerField::Pair(["result", "remainder"]),
+            Self::Symbol => AnswerField::Sign("result"),
+            _ => AnswerField::Octets("result"),
+        };
         Layout { required, optional, notation: Notation::Number, others, answer }
     }
 
-    /// Computes a group in one call of the engine.
-    fn call(self, engine: &Engine, group: &Group) -> Result<Batch, Error> {
+    /// The field of moduli and divisors, and the word for them.
+    fn modulus(self) -> (&'static str, &'static str) {
+        if let Self::Quotient = self { ("b", "divisor") } else { ("mod", "modulus") }
+    }
+
+    /// Computes a group in one call of the engine: one or two numbers for each item.
+    fn call(self, engine: &Engine, group: &Group) -> Result<Vec<Batch>, Error> {
         let operand = |index: usize| &group.operands[index];
         let modulus = || group.moduli.as_ref().map(GroupModuli::get).ok_or(Error::ZeroModulus);
-        match self {
+        let two = |(first, second): (Batch, Batch)| vec![first, second];
+        let one = match self {
+            Self::Quotient => return engine.div_rem(operand(0), modulus()?).map(two),
+            Self::Root => return integers::sqrt_rem(engine, operand(0)).map(two),
+            Self::Symbol => symbols(engine, operand(0), modulus()?),
             Self::Power => engine.pow(operand(0), operand(1), modulus()?),
             Self::PowerVartime => engine.pow(operand(0), Public(operand(1)), modulus()?),
             Self::Product if group.moduli.is_none() => engine.mul(operand(0), operand(1)),
             Self::Product => engine.mul_mod(operand(0), operand(1), modulus()?),
             Self::Inverse => engine.inv(operand(0), modulus()?),
             Self::Divisor => engine.gcd(operand(0), operand(1)),
-        }
+        };
+        one.map(|batch| vec![batch])
     }
 
     fn compute(self, engine: &Engine, group: &Group) -> GroupAnswers {
@@ -63,11 +82,25 @@ impl Arithmetic {
             Err(Error::Items(partial)) => {
                 let failed =
                     partial.failed.iter().map(|ItemError { index, kind }| (*index, kind.to_string()));
-                GroupAnswers { failed: failed.collect(), answers: Ok(partial.answers) }
+                GroupAnswers { failed: failed.collect(), answers: Ok(vec![partial.answers]) }
             }
             Err(error) => GroupAnswers { answers: Err(error.to_string()), failed: BTreeMap::new() },
         }
     }
+}
+
+/// Jacobi symbols as signed bytes. Items with even moduli have none.
+fn symbols(engine: &Engine, a: &Batch, moduli: Moduli<'_>) -> Result<Batch, Error> {
+    let symbols = engine.jacobi(a, moduli)?;
+    let mut batch = Batch::try_zeros(8, symbols.len())?;
+    let mut failed = Vec::new();
+    for (index, symbol) in symbols.into_iter().enumerate() {
+        match symbol {
+            Some(symbol) => batch.get_mut(index)[0] = u64::from(i8::from(symbol).cast_unsigned()),
+            None => failed.push(ItemError { index, kind: ItemErrorKind::EvenModulus }),
+        }
+    }
+    if failed.is_empty() { Ok(batch) } else { Err(Error::items(batch, failed)) }
 }
 
 /// An operation on the numbers of records.
@@ -90,8 +123,8 @@ impl NumberOperation {
 
 /// The answers of a group.
 pub(crate) struct GroupAnswers {
-    /// The answers, or why there are none.
-    answers: Result<Batch, String>,
+    /// One or two numbers for each item, or why there are none.
+    answers: Result<Vec<Batch>, String>,
     /// Items without an answer.
     failed: BTreeMap<usize, String>,
 }
@@ -99,13 +132,18 @@ pub(crate) struct GroupAnswers {
 impl GroupAnswers {
     /// The bytes that an answer takes at most.
     fn octets(&self) -> usize {
-        self.answers.as_ref().map_or(0, |answers| 8 * answers.stride().max(1))
+        let longest = |answers: &Vec<Batch>| answers.iter().map(|batch| batch.stride().max(1)).max();
+        let numbers = self.answers.as_ref().map_or(0, Vec::len);
+        8 * numbers * self.answers.as_ref().ok().and_then(longest).unwrap_or(0)
     }
 
     fn append(&self, item: usize, answers: &mut Answers) {
         match (self.failed.get(&item), &self.answers) {
             (Some(reason), _) | (None, Err(reason)) => answers.push_error(reason.clone().into()),
-            (None, Ok(batch)) => answers.push_number(batch.get(item)),
+            (None, Ok(batches)) => match &batches[..] {
+                [first, second] => answers.push_pair(first.get(item), second.get(item)),
+                batches => batches.iter().for_each(|batch| answers.push_number(batch.get(item))),
+            },
         }
     }
 }
@@ -129,7 +167,7 @@ impl Operation for NumberOperation {
     }
 
     fn prepare(&self, records: Vec<Records>) -> Result<Groups, Error> {
-        Groups::new(&self.engine, &self.layout(), records)
+        Groups::new(&self.engine, (&self.layout(), self.arithmetic.modulus()), records)
     }
 
     fn compute(&self, groups: Result<Groups, Error>) -> Result<Computed, Failure> {
@@ -256,6 +294,25 @@ mod tests {
         let found = answer(Arithmetic::Divisor, &[inverse("12", "c"), inverse("0", "5"), inverse("0", "0")]);
         let found: Vec<u8> = found.into_iter().map(|answer| answer.unwrap()[0]).collect();
         assert_eq!(found, [6, 5, 0]);
+    }
+
+    #[test]
+    fn quotients_and_roots_have_two_numbers() {
+        let pair = |a: &str, b: &str| vec![field(a), field(b)];
+        let found = answer(Arithmetic::Quotient, &[pair("ffff", "10"), pair("3", "0"), pair("2", "300")]);
+        assert_eq!((&found[0], &found[2]), (&Ok(vec![0x0f, 0xff, 0, 15]), &Ok(vec![0, 2])));
+        assert_eq!(found[1], Err("b: the divisor is zero".to_owned()));
+        let found = answer(Arithmetic::Root, &[vec![field("101")], vec![field("0")]]);
+        assert_eq!(found, [Ok(vec![16, 1]), Ok(vec![0, 0])]);
+    }
+
+    #[test]
+    fn symbols_are_signed_bytes() {
+        let pair = |a: &str, modulus: &str| vec![field(a), field(modulus)];
+        let records = [pair("2", "7"), pair("3", "7"), pair("e", "7"), pair("3", "8")];
+        let found = answer(Arithmetic::Symbol, &records);
+        assert_eq!(found[..3], [Ok(vec![1]), Ok(vec![255]), Ok(vec![0])]);
+        assert!(found[3].as_ref().unwrap_err().contains("even"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod absent;
 pub(crate) mod bench;
 mod completions;
+mod div;
 #[cfg(feature = "fhe")]
 mod fhe;
 mod gcd;
@@ -11,6 +12,8 @@ mod gcd;
 mod hardware;
 mod info;
 mod inv;
+mod isqrt;
+mod jacobi;
 #[cfg(feature = "serve")]
 mod load;
 mod man;
@@ -53,6 +56,9 @@ pub(crate) enum Command {
     Mul(mul::Mul),
     Inv(inv::Inv),
     Gcd(gcd::Gcd),
+    Div(div::Div),
+    Isqrt(isqrt::Isqrt),
+    Jacobi(jacobi::Jacobi),
     Primality(primality::Primality),
     Bench(bench::Bench),
     #[command(subcommand)]
@@ -80,6 +86,9 @@ impl Command {
             Self::Mul(command) => command.run(),
             Self::Inv(command) => command.run(),
             Self::Gcd(command) => command.run(),
+            Self::Div(command) => command.run(),
+            Self::Isqrt(command) => command.run(),
+            Self::Jacobi(command) => command.run(),
             Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),

@@ -13,6 +13,15 @@ pub enum ItemErrorKind {
     /// The number shares a factor with its modulus.
     #[error("the number has no inverse: it shares a factor with the modulus")]
     NotInvertible,
+    /// The modulus is even, and there are symbols modulo odd numbers only.
+    #[error("there is no symbol modulo an even number")]
+    EvenModulus,
+    /// The divisor does not divide the number.
+    #[error("the number has no exact quotient: the divisor does not divide it")]
+    NotDivisible,
+    /// The two moduli share a factor.
+    #[error("the moduli share a factor")]
+    NotCoprime,
 }
 
 /// One item of a batch that has no answer, with the reason.

@@ -73,8 +73,10 @@ named! {
         ProductMod = "product_mod",
         /// Sum of the numbers of a column modulo one number.
         SumMod = "sum_mod",
-        /// Quotient of a division.
-        Div = "div",
+        /// Quotient and remainder of a division.
+        Div = "div_rem",
+        /// Integer square root.
+        Isqrt = "isqrt",
         /// Small step between products: a sum, a difference, a shift, a comparison, a choice.
         Step = "step",
         /// Power modulo a product of two primes, by the Chinese remainder theorem, checked with the public
@@ -98,6 +100,9 @@ impl Op {
         Self::PowVartime,
         Self::Inv,
         Self::Gcd,
+        Self::Jacobi,
+        Self::Div,
+        Self::Isqrt,
     ];
 
     /// Whether the operation raises to a power.
@@ -116,7 +121,13 @@ impl Op {
             Self::MulMod | Self::SquareMod | Self::Inv | Self::Jacobi | Self::ProductMod | Self::SumMod => {
                 true
             }
-            Self::Mul | Self::Square | Self::Gcd | Self::Div | Self::Step | Self::MatrixProduct => false,
+            Self::Mul
+            | Self::Square
+            | Self::Gcd
+            | Self::Div
+            | Self::Isqrt
+            | Self::Step
+            | Self::MatrixProduct => false,
             Self::Pow
             | Self::PowVartime
             | Self::FixedPow

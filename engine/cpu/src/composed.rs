@@ -29,7 +29,6 @@ impl Cpu {
             }
             Op::PublicPow => self.plan_like(request, Request { op: Op::PowVartime, ..request.clone() }),
             Op::SumMod | Op::Step => self.plan_words(request, Family::Row),
-            Op::Div => self.plan_quotients(request),
             Op::MatrixProduct => self.plan_words(request, Family::Rns),
             _ => None,
         }
@@ -100,15 +99,6 @@ impl Cpu {
             reason: reason.to_owned(),
             ..Plan::new(request, method.path(), seconds, recipe)
         }
-    }
-
-    /// Exact quotients, item by item: a row of products for each limb, about as much as a product.
-    fn plan_quotients(&self, request: &Request) -> Option<Plan> {
-        let products = self.plan(&Request::new(Op::Mul, request.bits, request.count))?;
-        let plan = self.plan_words(request, Family::Row)?;
-        let variant = format!("exact division, {}", counted(self.threads(), "thread"));
-        let reason = "a quotient follows from its remainder".to_owned();
-        Some(Plan { variant, reason, seconds: products.seconds, ..plan })
     }
 
     /// Work on plain words, on all threads.

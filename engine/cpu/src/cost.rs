@@ -119,6 +119,10 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
         }
         Method::Residues => one_by_one(products(request) * product(CpuPath::Rns, request.bits)),
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
+        Method::Division(limbs) if request.op == Op::Div => one_by_one(RECIPROCAL + quotient(limbs, request)),
+        Method::Division(limbs) if request.op == Op::Isqrt => {
+            one_by_one(RECIPROCAL + SQUARE_ROOT * product(limbs.into(), request.bits.div_ceil(2)))
+        }
         Method::Division(limbs) => one_by_one(RECIPROCAL + DIVISION * product(limbs.into(), request.bits)),
         Method::DivisionSteps if request.op == Op::Jacobi => one_by_one(1.5 * short_gcd(request.bits)),
         Method::DivisionSteps => one_by_one(division_steps(request.bits)),
@@ -138,6 +142,9 @@ const DIVIDED: f64 = 1.1;
 /// Montgomery products that a product and a division cost in scalar code.
 const DIVISION: f64 = 1.8;
 
+/// Montgomery products of half as many limbs that a square root costs in scalar code.
+const SQUARE_ROOT: f64 = 0.6;
+
 /// Cycles for the reciprocal of the leading limbs of a divisor, in scalar code.
 const RECIPROCAL: f64 = 150.0;
 
@@ -148,6 +155,12 @@ pub(crate) fn grain(op: Op, bits: usize) -> usize {
         Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => (16_384 / bits.max(1)).clamp(1, 64),
         _ => 1,
     }
+}
+
+/// Cycles of a quotient of `bits` bits less the `second_bits` of its divisor, by scalar code.
+fn quotient(limbs: Limbs, request: &Request) -> f64 {
+    let blocks = request.bits.saturating_sub(request.second_bits) as f64 / request.second_bits.max(64) as f64;
+    0.5 * blocks * product(limbs.into(), request.second_bits)
 }
 
 /// Cycles of a full product by scalar code, which is Karatsuba's for long factors.
@@ -196,6 +209,8 @@ fn by_transforms(multiplier: &Multiplier, request: &Request, threads: usize) -> 
         }
         Op::Mul => product,
         Op::Square => 0.75 * product,
+        // A reciprocal, and two products for each block of the quotient.
+        Op::Div | Op::Isqrt => 8.0 * product,
         Op::MulMod | Op::SquareMod => reduced,
         _ => half_gcd(multiplier, bits),
     };

@@ -1,101 +1,150 @@
-//! Exact quotients, from the lowest limb up. The derivation is in `docs/algorithms/division.md`.
+//! Running a plan for quotients with remainders, or for square roots with remainders, item by item. The
+//! derivations are in `docs/algorithms/division.md` and `docs/algorithms/square-root.md`.
 
-use crate::long::Multiplier;
-use crate::rows::Rows;
-use modmill_core::limbs::{inverse_of_odd, shift_right, sub_assign, sub_assign_times, trailing_zeros};
+use crate::backend::Cpu;
+use crate::inverses::recipe;
+use crate::limbs::with_scalar;
+use crate::long::BarrettDivisor;
+use crate::method::Method;
+use crate::out_of_memory::returned;
+use crate::remainder::{Scratch, div_rem};
+use crate::run::wrong;
+use crate::square_root::{self, Roots};
+use modmill_core::limbs::bit_length;
+use modmill_core::{Batch, Error, Moduli, Operand, Plan, Watch, watched};
+use rayon::prelude::*;
 
-/// Limbs of a quotient from which on an inverse by Newton's iteration costs less than rows.
-const LONG: usize = 1024;
-
-/// `out <- a / b`, for a number b that divides a. The quotient has at most as many limbs as `out`.
-///
-/// The time depends on the lengths and on the power of two in b, not on other properties of the values.
-///
-/// ```
-/// use modmill_cpu::division::div_exact;
-/// use modmill_cpu::long::Multiplier;
-///
-/// let mut quotient = [0; 2];
-/// div_exact(&Multiplier::detect(None)[0], &[42 << 8, 0, 0], &[6 << 8], &mut quotient);
-/// assert_eq!(quotient, [7, 0]);
-/// ```
-///
-/// # Panics
-/// If b is zero.
-pub fn div_exact(multiplier: &Multiplier, a: &[u64], b: &[u64], out: &mut [u64]) {
-    let shift = trailing_zeros(b).expect("a divisor is not zero");
-    let n = out.len();
-    if n == 0 {
-        return;
-    }
-    // The quotient is below B^n, so that both numbers count modulo B^n only.
-    let (mut rest, mut odd) = (Rows::zeros(n), Rows::zeros(n));
-    shift_right(a, shift, &mut rest);
-    shift_right(b, shift, &mut odd);
-    if n >= LONG {
-        let inverse = inverse(multiplier, &odd);
-        return low_product(multiplier, &rest, &inverse, out);
-    }
-    let inverse = inverse_of_odd(odd[0]);
-    for (place, digit) in out.iter_mut().enumerate() {
-        // The digit makes the lowest limb that is left zero.
-        *digit = rest[place].wrapping_mul(inverse);
-        sub_assign_times(&mut rest[place..], &odd[..n - place], *digit);
-    }
-}
-
-/// The inverse of an odd number modulo `B^n`, for its n limbs: a step `x <- x (2 - b x)` doubles the limbs
-/// that are right.
-fn inverse(multiplier: &Multiplier, b: &[u64]) -> Rows {
-    let n = b.len();
-    let mut inverse = Rows::zeros(n);
-    inverse[0] = inverse_of_odd(b[0]);
-    let mut known = 1;
-    while known < n {
-        let wanted = (2 * known).min(n);
-        let (mut product, mut factor) = (Rows::zeros(wanted), Rows::zeros(wanted));
-        low_product(multiplier, &b[..wanted], &inverse[..known], &mut product);
-        factor[0] = 2;
-        sub_assign(&mut factor, &product);
-        low_product(multiplier, &factor, &inverse[..known], &mut product);
-        inverse[..wanted].copy_from_slice(&product);
-        known = wanted;
-    }
-    inverse
-}
-
-/// The lowest limbs of a product, as many as `out` has.
-fn low_product(multiplier: &Multiplier, a: &[u64], b: &[u64], out: &mut [u64]) {
-    let mut product = Rows::zeros(a.len() + b.len());
-    multiplier.multiply(a, b, &mut product);
-    out.copy_from_slice(&product[..out.len()]);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::test_support::{Random, big};
-    use num_bigint::BigUint;
-
-    #[test]
-    fn quotients_times_divisors_are_dividends() {
-        let mut random = Random::new(3);
-        for multiplier in Multiplier::detect(None) {
-            for (quotient_limbs, divisor_bits) in
-                [(1, 1), (1, 64), (2, 65), (3, 700), (7, 3), (33, 2048), (LONG - 1, 100), (LONG + 3, 70_000)]
-            {
-                for zeros in [0, 1, 63, 64, 65] {
-                    let quotient = random.bits(64 * quotient_limbs);
-                    let divisor: BigUint = (big(&random.bits(divisor_bits)) | BigUint::from(1u8)) << zeros;
-                    let ones = vec![u64::MAX; quotient_limbs];
-                    for quotient in [quotient, ones, vec![0; quotient_limbs]] {
-                        let dividend = (big(&quotient) * &divisor).to_u64_digits();
-                        let mut found = vec![7; quotient_limbs];
-                        div_exact(&multiplier, &dividend, &divisor.to_u64_digits(), &mut found);
-                        assert_eq!(found, quotient, "{quotient_limbs} limbs by {divisor_bits} bits");
+impl Cpu {
+    /// Quotients `floor(a / N)` and remainders, by a plan of this backend: the quotients are as wide as a,
+    /// and the remainders as wide as the divisors. Where a divisor is zero, so are both.
+    ///
+    /// The time depends on declared widths and on the lengths of the divisors.
+    pub fn divide(
+        &self,
+        plan: &Plan,
+        (a, divisors): (Operand<'_>, Moduli<'_>),
+        watch: Option<&Watch>,
+    ) -> Result<[Batch; 2], Error> {
+        let method = recipe(plan)?.method;
+        self.record_method(plan);
+        let widths = [a.bits(), divisors.bits()];
+        match method {
+            Method::Division(limbs) => with_scalar!(limbs, scalar => {
+                let item = |scratch: &mut Scratch, item: usize, [quotient, rest]: [&mut [u64]; 2]| {
+                    let (a, n) = (a.get(item), divisors.get(item));
+                    if bit_length(n) > 0 {
+                        div_rem(scalar, a, n, (&mut quotient[..a.len()], rest), scratch);
                     }
-                }
-            }
+                };
+                self.pairs((plan, widths), watch, || Scratch::new(0, 0), item)
+            }),
+            Method::Transforms(multiplier) => returned(|| {
+                let divisor = |n: &[u64]| BarrettDivisor::new(multiplier, n);
+                let shared = match divisors {
+                    Moduli::Shared(modulus) => Some(divisor(modulus.value())),
+                    Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
+                };
+                let item = |_: &mut (), item: usize, [quotient, rest]: [&mut [u64]; 2]| {
+                    let (a, n) = (a.get(item), divisors.get(item));
+                    let answers = match &shared {
+                        Some(shared) => shared.quotient_and_remainder(a),
+                        None if bit_length(n) > 0 => divisor(n).quotient_and_remainder(a),
+                        None => return,
+                    };
+                    quotient[..a.len()].copy_from_slice(&answers.0);
+                    rest[..answers.1.len()].copy_from_slice(&answers.1);
+                };
+                self.pairs((plan, widths), watch, || (), item)
+            }),
+            _ => Err(wrong(plan)),
         }
     }
+
+    /// `floor(sqrt(a))` by a plan of this backend, in half as many bits as a has, rounded up. The second
+    /// batch has the remainders, in one bit more, if they are wanted, and otherwise numbers of no bits.
+    ///
+    /// The time depends on the declared width.
+    pub fn square_roots(
+        &self,
+        plan: &Plan,
+        a: Operand<'_>,
+        with_remainders: bool,
+        watch: Option<&Watch>,
+    ) -> Result<[Batch; 2], Error> {
+        let limbs = match recipe(plan)?.method {
+            Method::Division(limbs) => limbs,
+            Method::Transforms(multiplier) => multiplier.limbs(),
+            _ => return Err(wrong(plan)),
+        };
+        self.record_method(plan);
+        let root_bits = a.bits().div_ceil(2);
+        let widths = [root_bits, if with_remainders { root_bits + 1 } else { 0 }];
+        let multiplier = self.multiplier();
+        with_scalar!(limbs, scalar => returned(|| {
+            let roots = Roots { scalar, multiplier };
+            let item = |scratch: &mut square_root::Scratch, item: usize, [root, rest]: [&mut [u64]; 2]| {
+                let a = a.get(item);
+                let rest_limbs = rest.len().min(a.len());
+                roots.root(a, (&mut root[..a.len().div_ceil(2)], &mut rest[..rest_limbs]), scratch);
+            };
+            self.pairs((plan, widths), watch, square_root::Scratch::default, item)
+        }))
+    }
+
+    /// Two batches of the widths `widths`, whose rows of each item `compute` writes, on all threads.
+    fn pairs<W>(
+        &self,
+        (plan, widths): (&Plan, [usize; 2]),
+        watch: Option<&Watch>,
+        workspace: impl Fn() -> W + Sync,
+        compute: impl Fn(&mut W, usize, [&mut [u64]; 2]) + Sync,
+    ) -> Result<[Batch; 2], Error> {
+        let count = plan.request.count;
+        let [mut first, mut second] =
+            [Batch::try_zeros(widths[0], count)?, Batch::try_zeros(widths[1], count)?];
+        // An item of few limbs takes less time than to look for another.
+        let limbs = plan.request.bits.div_ceil(64);
+        let items = (256 / (limbs * limbs).max(1)).max(1);
+        let strides = [first.stride(), second.stride()];
+        let each = |space: &mut W, index: usize, [first, second]: [&mut [u64]; 2]| {
+            let (mut first, mut second) = (first, second);
+            for item in (index * items..count).take(items) {
+                let own;
+                let other;
+                (own, first) = std::mem::take(&mut first).split_at_mut(strides[0]);
+                (other, second) = std::mem::take(&mut second).split_at_mut(strides[1]);
+                watched(watch, 1, || compute(space, item, [own, other]));
+            }
+        };
+        let chunks = count.div_ceil(items);
+        let parts = parts(first.as_limbs_mut(), items * strides[0], chunks).zip(parts(
+            second.as_limbs_mut(),
+            items * strides[1],
+            chunks,
+        ));
+        if self.threads() == 1 || chunks < 2 {
+            let mut space = workspace();
+            parts.enumerate().for_each(|(index, (first, second))| each(&mut space, index, [first, second]));
+        } else {
+            let parts: Vec<_> = parts.collect();
+            self.install(|| {
+                let parts = parts.into_par_iter().enumerate();
+                parts.for_each_init(&workspace, |space, (index, (first, second))| {
+                    each(space, index, [first, second])
+                });
+            });
+        }
+        if watch.is_some_and(Watch::is_stopped) { Err(Error::Interrupted) } else { Ok([first, second]) }
+    }
+}
+
+/// Cuts limbs into `count` parts of `size` limbs, of which the last may be shorter.
+fn parts(limbs: &mut [u64], size: usize, count: usize) -> impl Iterator<Item = &mut [u64]> {
+    let mut rest = limbs;
+    (0..count).map(move |_| {
+        let part;
+        let size = size.min(rest.len());
+        (part, rest) = std::mem::take(&mut rest).split_at_mut(size);
+        part
+    })
 }

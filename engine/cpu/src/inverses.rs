@@ -157,14 +157,14 @@ impl Cpu {
         Ok(found.into_iter().enumerate().map(symbol).collect())
     }
 
-    fn record_method(&self, plan: &Plan) {
+    pub(crate) fn record_method(&self, plan: &Plan) {
         if let Ok(Recipe { method, .. }) = recipe(plan) {
             self.record(method.path(), method.variant(&plan.request, self.threads()), None);
         }
     }
 }
 
-fn recipe(plan: &Plan) -> Result<Recipe, Error> {
+pub(crate) fn recipe(plan: &Plan) -> Result<Recipe, Error> {
     plan.recipe.get().copied().ok_or_else(|| wrong(plan))
 }
 

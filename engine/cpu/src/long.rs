@@ -29,6 +29,7 @@ mod threshold_tests;
 mod weighted;
 mod weighted_sums;
 
+pub(crate) use barrett::BarrettDivisor;
 pub(crate) use batch::{products, products_prepared, run, squares};
 pub use mersenne::{MersenneLike, MersenneRing};
 pub(crate) use modular::{ReductionMethod, reduction_method};

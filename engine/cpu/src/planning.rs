@@ -37,6 +37,9 @@ fn window(method: Method, request: &Request) -> u32 {
     }
 }
 
+/// Limbs of a divisor from which a reciprocal by Newton's iteration costs less than rows.
+pub(crate) const LONG_DIVISOR: usize = 600;
+
 impl Cpu {
     /// How this backend computes a request; `None` if the numbers are longer than [`TRANSFORM_MAX_BITS`], or
     /// if the operation is made of others and this backend has no algorithm for the whole.
@@ -45,7 +48,7 @@ impl Cpu {
         if request.bits > TRANSFORM_MAX_BITS {
             return None;
         }
-        if request.op != Op::Jacobi && !Op::OF_ITEMS.contains(&request.op) {
+        if !Op::OF_ITEMS.contains(&request.op) {
             return self.plan_composed(request);
         }
         let threads = self.threads();
@@ -96,6 +99,13 @@ impl Cpu {
             Op::Inv | Op::Gcd | Op::Jacobi => {
                 let (method, reason) = self.choose_steps(request);
                 return (method, reason.to_owned());
+            }
+            Op::Div | Op::Isqrt => {
+                let multiplier = self.multiplier();
+                return match request.second_bits < 64 * LONG_DIVISOR {
+                    true => (Method::Division(multiplier.limbs()), "scalar code divides".to_owned()),
+                    false => (Method::Transforms(multiplier), "less than quadratic".to_owned()),
+                };
             }
             Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each => {
                 if let Some(limbs) = self.divides(bits) {

@@ -16,10 +16,10 @@ pub(crate) use shared_table::read as read_shared_table;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
 
-/// `sum += limb b`. The sum must not overflow.
+/// `sum += limb b` in one limb more than b has. Returns the carry (0 or 1) above them.
 #[inline(always)]
-pub(crate) fn add_row(sum: &mut [u64], limb: u64, b: &[u64]) {
-    band::add_band(sum, &[limb], b, 0);
+pub(crate) fn add_row(sum: &mut [u64], limb: u64, b: &[u64]) -> u64 {
+    band::add_band(sum, &[limb], b, 0)
 }
 
 /// `out <- a b`. The length of `out` is the sum of the lengths of the factors.

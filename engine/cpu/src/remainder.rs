@@ -11,7 +11,7 @@ use crate::karatsuba;
 use crate::portable::{Portable, add_row};
 use crate::rows::Rows;
 use crate::scalar::Scalar;
-use modmill_core::limbs::{add_carrying, bit_length, sub_borrowing};
+use modmill_core::limbs::{add_assign, add_carrying, bit_length, sub_borrowing};
 use modmill_core::mask;
 
 /// Limbs of the quotient that one step computes.
@@ -75,7 +75,7 @@ pub(crate) fn multiply<S: Scalar>(
     if len > 0 {
         karatsuba::multiply(scalar, a, b, value, halves);
     }
-    remainder(scalar, len, n, out, scratch);
+    remainder(scalar, len, n, (out, None), scratch);
 }
 
 /// `out <- a^2 mod n`, under the conditions of [`mul_mod`].
@@ -84,7 +84,20 @@ pub(crate) fn square<S: Scalar>(scalar: S, a: &[u64], n: &[u64], out: &mut [u64]
     if !a.is_empty() {
         karatsuba::square(scalar, a, value, halves);
     }
-    remainder(scalar, 2 * a.len(), n, out, scratch);
+    remainder(scalar, 2 * a.len(), n, (out, None), scratch);
+}
+
+/// `quotient <- floor(a / n)` and `out <- a mod n`, under the conditions of [`mul_mod`]. The quotient has as
+/// many limbs as a.
+pub(crate) fn div_rem<S: Scalar>(
+    scalar: S,
+    a: &[u64],
+    n: &[u64],
+    (quotient, out): (&mut [u64], &mut [u64]),
+    scratch: &mut Scratch,
+) {
+    scratch.dividend(a.len(), n).0.copy_from_slice(a);
+    remainder(scalar, a.len(), n, (out, Some(quotient)), scratch);
 }
 
 /// `out <- a bit mod n` for a number of a declared width of `bits` bits and a bit (0 or 1), under the
@@ -112,7 +125,7 @@ pub(crate) fn reduce<S: Scalar>(
         scalar.add_bit(out, n, borrow);
     } else {
         copy_masked(a, mask::from_bit(bit), scratch.dividend(a.len(), n).0);
-        remainder(scalar, a.len(), n, out, scratch);
+        remainder(scalar, a.len(), n, (out, None), scratch);
     }
 }
 
@@ -120,10 +133,16 @@ fn copy_masked(from: &[u64], mask: u64, to: &mut [u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from & mask);
 }
 
-/// `out <- value mod n` for the dividend of `len` limbs in `scratch`. All dividends share this function,
-/// because its code is long.
+/// `out <- value mod n` for the dividend of `len` limbs in `scratch`, with the quotient in as many limbs if
+/// it is wanted. All dividends share this function, because its code is long.
 #[inline(never)]
-fn remainder<S: Scalar>(scalar: S, len: usize, n: &[u64], out: &mut [u64], scratch: &mut Scratch) {
+fn remainder<S: Scalar>(
+    scalar: S,
+    len: usize,
+    n: &[u64],
+    (out, quotient): (&mut [u64], Option<&mut [u64]>),
+    scratch: &mut Scratch,
+) {
     let bits = bit_length(n);
     assert!(bits > 0, "a modulus is at least one");
     let limbs = bits.div_ceil(64);
@@ -135,15 +154,24 @@ fn remainder<S: Scalar>(scalar: S, len: usize, n: &[u64], out: &mut [u64], scrat
     let shift = (64 * limbs - bits) as u32;
     // For the usual lengths the compiler knows the loop bounds.
     match (limbs, len) {
-        (1, 2) => divide(scalar, &mut value[..3], &n[..1], shift, &mut complement[..1], &mut out[..1]),
-        (2, 4) => divide(scalar, &mut value[..5], &n[..2], shift, &mut complement[..2], &mut out[..2]),
-        (4, 8) => divide(scalar, &mut value[..9], &n[..4], shift, &mut complement[..4], &mut out[..4]),
-        (8, 16) => divide(scalar, &mut value[..17], &n[..8], shift, &mut complement[..8], &mut out[..8]),
-        _ => divide(scalar, value, &n[..limbs], shift, complement, out),
+        (1, 2) => {
+            divide(scalar, &mut value[..3], &n[..1], shift, &mut complement[..1], &mut out[..1], quotient)
+        }
+        (2, 4) => {
+            divide(scalar, &mut value[..5], &n[..2], shift, &mut complement[..2], &mut out[..2], quotient)
+        }
+        (4, 8) => {
+            divide(scalar, &mut value[..9], &n[..4], shift, &mut complement[..4], &mut out[..4], quotient)
+        }
+        (8, 16) => {
+            divide(scalar, &mut value[..17], &n[..8], shift, &mut complement[..8], &mut out[..8], quotient)
+        }
+        _ => divide(scalar, value, &n[..limbs], shift, complement, out, quotient),
     }
 }
 
-/// `out <- value mod n`. The last limb of `value` is spare. The top bit of `n 2^shift` is set.
+/// `out <- value mod n`, with the quotient if it is wanted. The last limb of `value` is spare. The top bit of
+/// `n 2^shift` is set.
 #[inline(always)]
 fn divide<S: Scalar>(
     scalar: S,
@@ -152,27 +180,55 @@ fn divide<S: Scalar>(
     shift: u32,
     complement: &mut [u64],
     out: &mut [u64],
+    mut quotient: Option<&mut [u64]>,
 ) {
     let len = value.len() - 1;
     if len < n.len() {
         out[..len].copy_from_slice(&value[..len]);
-        return out[len..].fill(0);
+        out[len..].fill(0);
+        return quotient.into_iter().flatten().for_each(|limb| *limb = 0);
     }
     negate_shifted(n, shift, complement);
     let divisor = Divisor::new(scalar, complement, len - n.len());
-    divisor.reduce(&mut value[..len]);
+    let top = divisor.reduce(&mut value[..len]);
+    if let Some(quotient) = &mut quotient {
+        let (low, high) = quotient.split_at_mut(len - n.len());
+        low.copy_from_slice(&value[n.len()..len]);
+        high.fill(0);
+        high[0] = top;
+    }
     if shift == 0 {
         return out.copy_from_slice(&value[..n.len()]);
     }
     // The value is now a remainder modulo n 2^shift. Multiplied by 2^shift, its remainder is 2^shift times
-    // the answer.
+    // the answer, and its quotient has the low bits of the quotient by n.
     let value = &mut value[..=n.len()];
     shift_up(value, shift);
     divisor.step_limb(value);
     shift_down(value, shift, out);
+    if let Some(quotient) = quotient {
+        let mut below = value[n.len()];
+        for limb in quotient {
+            (*limb, below) = (*limb << shift | below, *limb >> (64 - shift));
+        }
+    }
 }
 
-/// A divisor D of n limbs whose top bit is set.
+/// `value <- value mod d` in the low limbs, for a divisor d with its top bit set. The limbs above have those
+/// of the quotient, whose top bit is returned. `complement` has the length of d.
+#[inline(never)]
+pub(crate) fn divide_in_place<S: Scalar>(
+    scalar: S,
+    value: &mut [u64],
+    d: &[u64],
+    complement: &mut [u64],
+) -> u64 {
+    negate_shifted(d, 0, complement);
+    Divisor::new(scalar, complement, value.len() - d.len()).reduce(value)
+}
+
+/// A divisor D of n limbs whose top bit is set. Steps put a remainder in the low n limbs of a value, and the
+/// limbs of the quotient above them.
 struct Divisor<'a, S> {
     scalar: S,
     /// `2^(64 n) - D`.
@@ -208,13 +264,14 @@ impl<'a, S: Scalar> Divisor<'a, S> {
         rest >= 2 * BLOCK && complement.len() >= S::LONG_BLOCKS
     }
 
-    /// Replaces a value at least as long as the divisor by its remainder, in its low limbs.
+    /// Replaces a value at least as long as the divisor by its remainder and quotient. Returns the top bit of
+    /// the quotient, which has one bit more than the limbs above the remainder.
     #[inline(always)]
-    fn reduce(&self, value: &mut [u64]) {
+    fn reduce(&self, value: &mut [u64]) -> u64 {
         let n = self.complement.len();
         let mut rest = value.len() - n;
         // The top limbs are below 2^(64 n), hence below 2 D.
-        subtract_once(&mut value[rest..], self.complement);
+        let top = subtract_once(&mut value[rest..], self.complement);
         while Self::takes_long_blocks(self.complement, rest) {
             rest -= 2 * BLOCK;
             self.step_long_block(&mut value[rest..][..n + 2 * BLOCK]);
@@ -227,6 +284,7 @@ impl<'a, S: Scalar> Divisor<'a, S> {
             rest -= 1;
             self.step_limb(&mut value[rest..][..=n]);
         }
+        top
     }
 
     /// Replaces a value below `2^512 D` by its remainder, in its low limbs.
@@ -248,7 +306,8 @@ impl<'a, S: Scalar> Divisor<'a, S> {
             self.scalar.add_block(value, &quotient, self.complement);
         } else {
             for (place, &limb) in quotient.iter().enumerate() {
-                add_row(&mut value[place..], limb, self.complement);
+                let carry = add_row(&mut value[place..], limb, self.complement);
+                add_assign(&mut value[place + self.complement.len() + 1..], &[carry]);
             }
         }
         self.add_back(value, quotient[0]);
@@ -265,7 +324,8 @@ impl<'a, S: Scalar> Divisor<'a, S> {
     }
 
     /// Corrects a quotient that was one too large. `value + q (2^(64 n) - D)` is `value - q D`, with q added
-    /// to the limbs above n. If `value - q D` is negative, those limbs hold q - 1, and D is added.
+    /// to the limbs above n. If `value - q D` is negative, those limbs hold q - 1, which is the quotient, and
+    /// D is added.
     #[inline(always)]
     fn add_back(&self, value: &mut [u64], quotient: u64) {
         let (low, high) = value.split_at_mut(self.complement.len());
@@ -338,9 +398,9 @@ fn shift_down(value: &[u64], shift: u32, out: &mut [u64]) {
     }
 }
 
-/// Subtracts D once if the value is at least D.
+/// Subtracts D once if the value is at least D. Returns 1 if it did.
 #[inline(always)]
-fn subtract_once(value: &mut [u64], complement: &[u64]) {
+fn subtract_once(value: &mut [u64], complement: &[u64]) -> u64 {
     let (value_blocks, value_single) = value.as_chunks::<BLOCK>();
     let (blocks, single) = complement.as_chunks::<BLOCK>();
     let mut carry = false;
@@ -352,7 +412,8 @@ fn subtract_once(value: &mut [u64], complement: &[u64]) {
     for (value, complement) in value_single.iter().zip(single) {
         carry = add_carrying(*value, *complement, carry).1;
     }
-    let mask = mask::from_bit(u64::from(carry));
+    let fits = u64::from(carry);
+    let mask = mask::from_bit(fits);
     let (value_blocks, value_single) = value.as_chunks_mut::<BLOCK>();
     carry = false;
     for (value, complement) in value_blocks.iter_mut().zip(blocks) {
@@ -364,6 +425,7 @@ fn subtract_once(value: &mut [u64], complement: &[u64]) {
     for (value, complement) in value_single.iter_mut().zip(single) {
         (*value, carry) = add_carrying(*value, complement & mask, carry);
     }
+    fits
 }
 
 /// `value -= other & mask`. The final borrow is dropped.

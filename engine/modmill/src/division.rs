@@ -3,18 +3,15 @@
 use crate::Engine;
 use crate::compute::refuse;
 use crate::engine::{check_huge_widths, common_length, finish};
-use crate::modular::Modular;
 use crate::on_host::OnHost;
-use crate::operation::Operation;
+use crate::operation::{Operation, Second};
 use crate::place::{Holds, Place};
 use modmill_core::sync::Mutex;
-use modmill_core::{Answers, Batch, Call, Error, ItemError, ItemErrorKind, Moduli, Operand, Request, limbs};
-use modmill_cpu::division::div_exact;
-use zeroize::Zeroizing;
+use modmill_core::{Answers, Call, Error, ItemError, ItemErrorKind, Moduli, Operand, Request, limbs};
 
 impl<P: Place> Engine<P> {
-    /// Quotients `floor(a / N)`, as wide as `a`. The time depends on declared widths, on the lengths of the
-    /// divisors and on the powers of two in them. An item whose divisor is zero fails alone.
+    /// Quotients `floor(a / N)`, as wide as `a`. The time depends on declared widths and on the lengths of
+    /// the divisors. An item whose divisor is zero fails alone.
     ///
     /// # Examples
     ///
@@ -30,7 +27,10 @@ impl<P: Place> Engine<P> {
         a: impl Into<Operand<'a>>,
         divisors: impl Into<Moduli<'a>>,
     ) -> Result<P::Numbers, Error> {
-        P::answer(self, &Quotients { a: a.into(), divisors: divisors.into(), remainders: None })
+        P::answer(
+            self,
+            &Quotients { a: a.into(), divisors: divisors.into(), remainders: Remainders::Dropped },
+        )
     }
 }
 
@@ -54,22 +54,31 @@ impl<P: Holds> Engine<P> {
         a: impl Into<Operand<'a>>,
         divisors: impl Into<Moduli<'a>>,
     ) -> Result<(P::Numbers, P::Numbers), Error> {
-        let (a, divisors) = (a.into(), divisors.into());
-        let remainders = self.reduce(a, divisors)?;
-        let known = Some(P::operand(&remainders));
-        let quotients = P::answer(self, &Quotients { a, divisors, remainders: known })?;
+        let (a, divisors, second) = (a.into(), divisors.into(), Second::default());
+        let quotients = Quotients { a, divisors, remainders: Remainders::Kept(&second) };
+        let quotients = P::answer(self, &quotients)?;
+        let remainders = if second.is_kept() { P::answer(self, &second)? } else { self.reduce(a, divisors)? };
         Ok((quotients, remainders))
     }
 }
 
-/// Quotients by divisors, from remainders that are known or found first.
-struct Quotients<'a> {
-    a: Operand<'a>,
-    divisors: Moduli<'a>,
-    remainders: Option<Operand<'a>>,
+/// Quotients by divisors.
+pub(crate) struct Quotients<'a> {
+    pub(crate) a: Operand<'a>,
+    pub(crate) divisors: Moduli<'a>,
+    pub(crate) remainders: Remainders<'a>,
+}
+
+/// The fate of the remainders of a division.
+pub(crate) enum Remainders<'a> {
+    Dropped,
+    Kept(&'a Second),
+    /// They have to be zero: an item with another remainder fails.
+    Zero,
 }
 
 impl Operation for Quotients<'_> {
+    /// The CPU has quotients and remainders from one division. A GPU computes each in a pass of its own.
     fn compute(&self, engine: &Engine, mut answers: Answers<'_>) -> Result<(), Error> {
         let (a, divisors) = (self.a, self.divisors);
         let count = common_length(&[("a", a.len()), ("divisors", divisors.len())])?;
@@ -88,38 +97,38 @@ impl Operation for Quotients<'_> {
             *slot = Some(engine.backends().explain(&request)?);
             return Ok(());
         }
-        if let Some((_, plan)) = engine.backends().gpus_for(&request)
+        // Whether a division leaves no remainder is seen on the host.
+        if !matches!(self.remainders, Remainders::Zero)
+            && let Some((_, plan)) = engine.backends().gpus_for(&request)
             && engine.backends().run_on_gpus(&plan, Call::Quotients(&call), answers.reborrow())?
         {
-            return refuse(answers, zero.into_inner(), ItemErrorKind::ZeroModulus);
+            let zero = zero.into_inner();
+            // The error of a zero has the remainders, if they are wanted.
+            return match self.remainders {
+                Remainders::Kept(_) if !zero.is_empty() => engine.reduce(a, divisors).map(drop),
+                _ => refuse(answers, zero, ItemErrorKind::ZeroModulus),
+            };
         }
         let (plan, divisors) = (engine.backends().plan_on_cpu(&request)?, divisors.on_host());
-        let (found, failed) = self.remainders_on_host(engine)?;
-        let remainders = match (&found, self.remainders) {
-            (Some(found), _) if found.len() == count => OnHost::Given(found.into()),
-            // Numbers that all items share have one remainder.
-            (Some(found), _) => OnHost::Given(found.shared(0)),
-            (None, Some(known)) => OnHost::of(known)?,
-            (None, None) => return Err(Error::Unavailable("there are no remainders".to_owned())),
+        let a = OnHost::of(a)?;
+        let [mut quotients, remainders] =
+            engine.cpu().divide(&plan, (a.operand(), divisors), engine.watch())?;
+        let is_zero = |number: &[u64]| limbs::bit_length(number) == 0;
+        let error = |index: usize| {
+            let kind = match &self.remainders {
+                _ if is_zero(divisors.get(index)) => ItemErrorKind::ZeroModulus,
+                Remainders::Zero if !is_zero(remainders.get(index)) => ItemErrorKind::NotDivisible,
+                _ => return None,
+            };
+            Some(ItemError { index, kind })
         };
-        engine.cpu().note(&plan);
-        let (a, multiplier) = (OnHost::of(a)?, engine.multiplier());
-        let (numbers, remainders) = (a.operand(), remainders.operand());
-        let scratch = || Zeroizing::new(Vec::new());
-        let quotients = engine.each_row(
-            numbers.bits(),
-            count,
-            scratch,
-            |rest: &mut Zeroizing<Vec<u64>>, item, out| {
-                let divisor = divisors.get(item);
-                if limbs::bit_length(divisor) > 0 {
-                    rest.clear();
-                    rest.extend_from_slice(numbers.get(item));
-                    limbs::sub_assign(rest, remainders.get(item));
-                    div_exact(&multiplier, rest, divisor, out);
-                }
-            },
-        )?;
+        let failed: Vec<ItemError> = (0..count).filter_map(error).collect();
+        match self.remainders {
+            Remainders::Kept(_) if !failed.is_empty() => return Err(Error::items(remainders, failed)),
+            Remainders::Kept(second) => second.keep(remainders),
+            Remainders::Zero => failed.iter().for_each(|item| quotients.get_mut(item.index).fill(0)),
+            Remainders::Dropped => {}
+        }
         engine.backends().put(finish(quotients, failed), answers)
     }
 }
@@ -131,21 +140,6 @@ fn shortest(divisors: Moduli<'_>, count: usize) -> usize {
         Moduli::Resident(_) => 1,
         Moduli::Each(_) | Moduli::Shared(_) | Moduli::Prepared(_) => {
             (0..items).map(|item| limbs::bit_length(divisors.get(item))).min().map_or(1, |bits| bits.max(1))
-        }
-    }
-}
-
-impl Quotients<'_> {
-    /// The remainders, if they are not known, with the items that have none.
-    fn remainders_on_host(&self, engine: &Engine) -> Result<(Option<Batch>, Vec<ItemError>), Error> {
-        if self.remainders.is_some() {
-            return Ok((None, Vec::new()));
-        }
-        let one = Operand::Shared { bits: 1, value: &[1] };
-        match engine.on_host(&Modular::product(self.a, one, self.divisors)) {
-            Ok(found) => Ok((Some(found), Vec::new())),
-            Err(Error::Items(partial)) => Ok((Some(partial.answers), partial.failed)),
-            Err(error) => Err(error),
         }
     }
 }

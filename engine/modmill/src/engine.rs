@@ -40,14 +40,20 @@ use std::sync::Arc;
 /// | [`random::below`](crate::random::below), [`random::nonzero_below`](crate::random::nonzero_below), [`random::bits`](crate::random::bits) | random numbers by the system's generator | how many were drawn |
 /// | [`mul_mod`](Engine::mul_mod), [`square_mod`](Engine::square_mod) | `a b mod N`, `a^2 mod N` | declared widths |
 /// | [`reduce`](Engine::reduce) | `a mod N` | declared widths |
-/// | [`div`](Engine::div), [`div_rem`](Engine::div_rem) | `floor(a / N)`, with the remainder | declared widths; powers of two in N |
+/// | [`div`](Engine::div), [`div_rem`](Engine::div_rem) | `floor(a / N)`, with the remainder | declared widths |
+/// | [`integers::div_exact`](crate::integers::div_exact) | `a / N` where N divides a | declared widths |
+/// | [`integers::add_mod`](crate::integers::add_mod), [`integers::sub_mod`](crate::integers::sub_mod) | `a + b mod N`, `a - b mod N` | declared widths |
+/// | [`integers::isqrt`](crate::integers::isqrt), [`integers::sqrt_rem`](crate::integers::sqrt_rem) | `floor(sqrt(a))`, with the remainder | declared widths |
 /// | [`inv`](Engine::inv) | `a^-1 mod N` | declared widths up to 32768 bits, values above |
 /// | [`mul`](Engine::mul), [`square`](Engine::square) | full products and squares | declared widths |
 /// | [`prepare`](Engine::prepare), [`mul_prepared`](Engine::mul_prepared) | full products with one factor transformed once | declared widths |
 /// | [`gcd`](Engine::gcd), [`xgcd`](Engine::xgcd) | greatest common divisors, with cofactors | values |
+/// | [`integers::crt`](crate::integers::crt) | the number with given remainders modulo two numbers | as `inv` |
+/// | [`integers::lcm`](crate::integers::lcm), [`integers::is_square`](crate::integers::is_square) | least common multiples; squares or not | values |
 /// | [`jacobi`](Engine::jacobi) | Jacobi symbols | values |
 /// | [`trees::product`](crate::trees::product), [`trees::batch_gcd`](crate::trees::batch_gcd), [`trees::crt`](crate::trees::crt), [`trees::ProductTree`](crate::trees::ProductTree) | products and remainders of a whole column, and the factors that its numbers share | public numbers |
 /// | [`primality::miller_rabin`](crate::primality::miller_rabin), [`primality::is_probable_prime`](crate::primality::is_probable_prime) | Miller-Rabin rounds | the verdicts, and how often 2 divides n - 1 |
+/// | [`primality::strong_lucas`](crate::primality::strong_lucas), [`primality::baillie_psw`](crate::primality::baillie_psw) | the strong Lucas test, alone and with a Miller-Rabin round | values |
 /// | [`primality::is_mersenne_prime`](crate::primality::is_mersenne_prime), [`primality::is_fermat_prime`](crate::primality::is_fermat_prime) | Lucas-Lehmer and Pepin tests | public numbers |
 /// | [`add`](Engine::add), [`sub`](Engine::sub), [`shift_left`](Engine::shift_left), [`shift_right`](Engine::shift_right), [`less`](Engine::less), [`equal`](Engine::equal), [`select`](Engine::select), [`gather`](Engine::gather) | small steps between products | declared widths; indices are public |
 ///
@@ -148,7 +154,9 @@ impl Engine {
         self.backends().cpu.threads()
     }
 
-    /// Every path this engine may choose, slowest kind first.
+    /// Every path this engine may choose, slowest kind first. Division steps of inverses, divisors and
+    /// symbols run in the vectors of these paths' instruction sets, whatever the family, and quotients and
+    /// roots in their scalar code.
     ///
     /// # Examples
     ///

@@ -42,9 +42,9 @@ impl<P: Place> Engine<P> {
 }
 
 /// Greatest common divisors.
-struct Divisors<'a> {
-    a: Operand<'a>,
-    b: Operand<'a>,
+pub(crate) struct Divisors<'a> {
+    pub(crate) a: Operand<'a>,
+    pub(crate) b: Operand<'a>,
 }
 
 impl Operation for Divisors<'_> {

@@ -48,9 +48,9 @@ impl<P: Place> Engine<P> {
 }
 
 /// Inverses modulo numbers.
-struct Inverses<'a> {
-    a: Operand<'a>,
-    moduli: Moduli<'a>,
+pub(crate) struct Inverses<'a> {
+    pub(crate) a: Operand<'a>,
+    pub(crate) moduli: Moduli<'a>,
 }
 
 impl Operation for Inverses<'_> {

@@ -37,6 +37,7 @@ mod gcd;
 mod gpu;
 pub mod hazmat;
 mod host_memory;
+pub mod integers;
 mod inverse;
 mod jacobi;
 mod joined;

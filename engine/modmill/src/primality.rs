@@ -1,12 +1,14 @@
-//! Primality tests: Miller-Rabin rounds for a batch of candidates, and the tests of Lucas and Lehmer and of
-//! Pepin.
+//! Primality tests: Miller-Rabin rounds and the strong Lucas test for a batch of candidates, and the tests of
+//! Lucas and Lehmer and of Pepin.
 
 mod special;
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
+use crate::integers;
 use crate::on_host::OnHost;
 use modmill_core::{Batch, Error, Operand, limbs};
+use modmill_cpu::lucas::is_strong_probable_prime;
 use zeroize::Zeroizing;
 
 pub use special::{is_fermat_prime, is_mersenne_prime, lucas_lehmer, pepin};
@@ -61,6 +63,57 @@ pub fn miller_rabin<'a>(
     common_length(&[("candidates", Some(candidates.len())), ("bases", bases.len())])?;
     let mut verdicts = could_be_prime(candidates)?;
     run_rounds(engine, candidates, bases, &mut verdicts)?;
+    Ok(verdicts)
+}
+
+/// Whether each candidate passes the strong Lucas test with Selfridge's parameters. Squares fail. The time
+/// depends on the candidates, so they must be public.
+///
+/// # Examples
+///
+/// ```
+/// use modmill::{Batch, Engine, primality};
+///
+/// // 5459 = 53 * 103 passes this test, and fails the Miller-Rabin round to base 2; 2047 = 23 * 89 does not.
+/// let candidates = Batch::from_hex(["1fffffffffffffff", "1553", "7ff"])?;
+/// let engine = Engine::new()?;
+/// assert_eq!(primality::strong_lucas(&engine, &candidates)?, [true, true, false]);
+/// assert_eq!(primality::is_probable_prime(&engine, &candidates, &[2])?, [true, false, true]);
+/// # Ok::<(), modmill::Error>(())
+/// ```
+pub fn strong_lucas(engine: &Engine, candidates: &Batch) -> Result<Vec<bool>, Error> {
+    let mut verdicts = could_be_prime(candidates)?;
+    let squares = integers::is_square(engine, candidates)?;
+    let multiplier = engine.multiplier();
+    let passed = engine.each_item(candidates.len(), |item| {
+        let n = candidates.get(item);
+        // 2 is the only even number that could be prime.
+        verdicts[item] && !squares[item] && (n[0] & 1 == 0 || is_strong_probable_prime(&multiplier, n))
+    })?;
+    verdicts.copy_from_slice(&passed);
+    Ok(verdicts)
+}
+
+/// Whether each candidate passes the test of Baillie, Pomerance, Selfridge and Wagstaff: the Miller-Rabin
+/// round to base 2 and the strong Lucas test. No composite number is known that does, and none has at most 64
+/// bits. The time depends on the candidates, so they must be public.
+///
+/// # Examples
+///
+/// ```
+/// use modmill::{Batch, Engine, primality};
+///
+/// let candidates = Batch::from_hex(["1fffffffffffffff", "1553", "7ff"])?;
+/// assert_eq!(primality::baillie_psw(&Engine::new()?, &candidates)?, [true, false, false]);
+/// # Ok::<(), modmill::Error>(())
+/// ```
+pub fn baillie_psw(engine: &Engine, candidates: &Batch) -> Result<Vec<bool>, Error> {
+    let mut verdicts = is_probable_prime(engine, candidates, &[2])?;
+    let left: Vec<usize> = (0..verdicts.len()).filter(|&item| verdicts[item]).collect();
+    let survivors = engine.gather(candidates, &left)?;
+    for (item, passed) in left.into_iter().zip(strong_lucas(engine, &survivors)?) {
+        verdicts[item] = passed;
+    }
     Ok(verdicts)
 }
 

@@ -1,7 +1,7 @@
 //! Engines whose calls can be watched and stopped.
 
 use crate::engine::{Engine, Host};
-use modmill_core::{Batch, Error, Watch, watched};
+use modmill_core::{Error, Watch, watched};
 use modmill_cpu::out_of_memory::returned;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -56,27 +56,5 @@ impl Engine {
         let watch = self.watch();
         let item = |item: usize| watched(watch, 1, || compute(item)).ok_or(Error::Interrupted);
         returned(|| self.install(|| (0..count).into_par_iter().map(item).collect()))
-    }
-
-    /// A batch of `count` answers of `bits` bits, each computed on one of the engine's threads with the
-    /// scratch of that thread.
-    pub(crate) fn each_row<S>(
-        &self,
-        bits: usize,
-        count: usize,
-        scratch: impl Fn() -> S + Sync,
-        compute: impl Fn(&mut S, usize, &mut [u64]) + Sync,
-    ) -> Result<Batch, Error> {
-        let mut answers = Batch::try_zeros(bits, count)?;
-        let (watch, stride) = (self.watch(), answers.stride().max(1));
-        returned(|| {
-            self.install(|| {
-                let rows = answers.as_limbs_mut().par_chunks_mut(stride).enumerate();
-                rows.try_for_each_init(&scratch, |scratch, (item, out)| {
-                    watched(watch, 1, || compute(scratch, item, out)).ok_or(Error::Interrupted)
-                })
-            })
-        })?;
-        Ok(answers)
     }
 }

@@ -98,6 +98,19 @@ fn inv_takes_the_same_time_for_all_numbers_on_every_instruction_set() {
     }
 }
 
+/// Scalar code of both instruction sets that have it.
+#[test]
+fn quotients_and_roots_take_the_same_time_for_all_numbers() {
+    for isa in [Isa::Portable, Isa::X86] {
+        let Ok(engine) = Engine::builder().isa(isa).threads(1).build() else {
+            println!("{isa}: left out, because this processor does not have it");
+            continue;
+        };
+        assert_eq!(engine.plan(&Request::new(Op::Isqrt, BITS, 8)).unwrap().path.isa, Some(isa));
+        assert_constant_time(|| timing::welch_quotients_and_roots(&engine, 4 * BITS, DURATION, &mut |_| {}));
+    }
+}
+
 #[test]
 fn an_even_modulus_takes_the_same_time_for_all_exponents() {
     let engine = portable();

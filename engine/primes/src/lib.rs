@@ -18,9 +18,11 @@
 
 mod find;
 mod flaw;
+mod next;
 pub mod random;
 mod sieve;
 
-pub use find::{far_apart, find, find_drawn, is_probable_prime};
+pub use find::{far_apart, find, find_drawn, find_many, is_probable_prime};
 pub use flaw::ModulusFlaw;
+pub use next::next_primes;
 pub use sieve::{Sieve, remainder};

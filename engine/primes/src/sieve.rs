@@ -32,6 +32,30 @@ impl Sieve {
         Self { primes, products }
     }
 
+    /// The indices i below `window` for which `start + 2 i` is divisible by none of the primes but itself,
+    /// for an odd start.
+    pub(crate) fn candidates(&self, start: &[u64], window: usize) -> Vec<usize> {
+        let mut is_composite = vec![false; window];
+        let mut primes = self.primes.iter();
+        let is_short = start.iter().skip(1).all(|&limb| limb == 0);
+        for &(product, count) in &self.products {
+            let rest = remainder(start, product);
+            for &prime in primes.by_ref().take(count) {
+                // 2 i is -start modulo the prime, and (prime + 1) / 2 is the half of 1.
+                let mut first = (prime - rest % prime) * prime.div_ceil(2) % prime;
+                if is_short && start[0] <= prime && start[0] + 2 * first == prime {
+                    first += prime;
+                }
+                is_composite
+                    .iter_mut()
+                    .skip(first as usize)
+                    .step_by(prime as usize)
+                    .for_each(|flag| *flag = true);
+            }
+        }
+        (0..window).filter(|&index| !is_composite[index]).collect()
+    }
+
     /// The least of the primes that divides `number`.
     #[must_use]
     pub fn factor(&self, number: &[u64]) -> Option<u64> {

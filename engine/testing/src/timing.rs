@@ -10,7 +10,7 @@
 //! A measurement can show a leak. A measurement without a leak is evidence, not proof.
 
 use crate::rng::Rng;
-use modmill::{Batch, Engine, Modulus, Op, Request, primality};
+use modmill::{Batch, Engine, Modulus, Op, Request, integers, primality};
 use num_bigint::BigUint;
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -166,6 +166,26 @@ pub fn welch_products(
             engine.mul_mod(factors, &others, &setting.modulus),
             engine.reduce(factors, &setting.modulus),
             engine.mul_mod(factors, &others, &moduli),
+        )
+    })
+}
+
+/// Compares the time of quotients with remainders and of square roots for the number zero with that for
+/// random numbers.
+pub fn welch_quotients_and_roots(
+    engine: &Engine,
+    bits: usize,
+    duration: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> TimingReport {
+    let setting = Setting::new(engine, Op::Div, bits);
+    let divisor = Modulus::new(&setting.modulus.value()[..bits.div_ceil(128)]).expect("an odd number");
+    let numbers = |class, rng: &mut Rng| setting.secrets(class, 0, rng);
+    measure(duration, progress, numbers, |numbers| {
+        (
+            engine.div_rem(numbers, &divisor),
+            integers::isqrt(engine, numbers),
+            integers::sqrt_rem(engine, numbers),
         )
     })
 }

@@ -136,22 +136,24 @@ impl Bench {
                 let workload = ColumnWorkload { op, bits, exponent_bits, count };
                 columns::point(&ColumnItems::new(workload, self.seed)?, &field)
             }
-            BenchOp::Call(_) | BenchOp::Chain(_) => {
-                let inputs = Inputs::random(self.workload(op.op(), bits, count), self.seed);
+            BenchOp::Call(_) | BenchOp::Reduce | BenchOp::Chain(_) => {
+                let inputs = Inputs::random(self.workload(op, bits, count), self.seed);
                 let inputs = inputs.placed(self.memory, &field.engines.chosen)?;
                 numbers::point(op, &inputs, &field)
             }
         }
     }
 
-    fn workload(&self, op: Op, bits: usize, count: usize) -> Workload {
-        let has_modulus = !matches!(op, Op::Mul | Op::Square | Op::Gcd);
+    fn workload(&self, bench_op: BenchOp, bits: usize, count: usize) -> Workload {
+        let op = bench_op.op();
+        let has_modulus = !matches!(op, Op::Mul | Op::Square | Op::Gcd | Op::Isqrt);
         Workload {
             op,
             bits,
             exponent_bits: self.exponent_bits.unwrap_or(bits),
             count,
             shared_modulus: self.shared_modulus && has_modulus,
+            is_remainder: bench_op == BenchOp::Reduce,
         }
     }
 }

@@ -144,11 +144,12 @@ impl Callers {
                 let (keys, direct_tables) = (self.keys, self.direct_tables);
                 Portion::rsa(RsaWorkload { op, bits, count, keys, direct_tables }, cpu)
             }
-            BenchOp::Call(_) | BenchOp::Chain(_) | BenchOp::Column(_) => {
-                let op = op.op();
+            BenchOp::Call(_) | BenchOp::Reduce | BenchOp::Chain(_) | BenchOp::Column(_) => {
+                let (op, is_remainder) = (op.op(), op == BenchOp::Reduce);
                 let exponent_bits = self.exponent_bits.unwrap_or(bits);
                 let shared_modulus = self.shared_modulus && op.is_modular();
-                Portion::numbers(Workload { op, bits, exponent_bits, count, shared_modulus }, self.seed, cpu)
+                let workload = Workload { op, bits, exponent_bits, count, shared_modulus, is_remainder };
+                Portion::numbers(workload, self.seed, cpu)
             }
         }
     }

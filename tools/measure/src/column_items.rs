@@ -23,7 +23,7 @@ impl ColumnWorkload {
     /// The plain operation on the same numbers, which chooses the paths to measure.
     pub(crate) fn plain(&self) -> Workload {
         let Self { op, bits, exponent_bits, count } = *self;
-        Workload { op: op.plain(), bits, exponent_bits, count, shared_modulus: true }
+        Workload { op: op.plain(), bits, exponent_bits, count, shared_modulus: true, is_remainder: false }
     }
 }
 

@@ -176,7 +176,7 @@ impl BackendEngines {
         let on_gpus = |engine: &Engine| engine.cuda().is_some_and(|cuda| is_on_gpus(cuda, bench_op.op()));
         self.engines.first().is_some_and(|engine| match (self.backend, bench_op) {
             (Backend::Cuda, _) => on_gpus(engine),
-            (_, BenchOp::Call(_)) => !on_gpus(engine),
+            (_, BenchOp::Call(_) | BenchOp::Reduce) => !on_gpus(engine),
             (_, BenchOp::Chain(_)) => false,
             (_, BenchOp::Rsa(_) | BenchOp::Column(_)) => true,
         })
@@ -185,7 +185,9 @@ impl BackendEngines {
     /// The peers that are compared with this backend: those on the CPU. Peers have no chains.
     pub(crate) fn peers<'a>(&self, bench_op: BenchOp, peers: &'a [Box<dyn Peer>]) -> &'a [Box<dyn Peer>] {
         match (self.backend, bench_op) {
-            (Backend::Cpu, BenchOp::Call(_) | BenchOp::Rsa(_) | BenchOp::Column(_)) => peers,
+            (Backend::Cpu, BenchOp::Call(_) | BenchOp::Reduce | BenchOp::Rsa(_) | BenchOp::Column(_)) => {
+                peers
+            }
             _ => &[],
         }
     }
@@ -220,7 +222,9 @@ impl BackendEngines {
                 return Ok(items.clamp(1, 1 << 14) * cuda.devices().count());
             }
             let (bits, waves) = match bench_op {
-                BenchOp::Call(Op::MulMod | Op::SquareMod) | BenchOp::Rsa(RsaOp::Verify) => (bits, 16),
+                BenchOp::Call(Op::MulMod | Op::SquareMod) | BenchOp::Reduce | BenchOp::Rsa(RsaOp::Verify) => {
+                    (bits, 16)
+                }
                 BenchOp::Rsa(_) => (bits / 2, 8),
                 _ => (bits, 8),
             };
@@ -240,7 +244,7 @@ impl BackendEngines {
             _ if matches!(bench_op, BenchOp::Column(_)) && op.is_power() => 256 * threads,
             Op::Pow | Op::PowVartime => 16 * threads,
             // Some tens of milliseconds for any length.
-            Op::Mul | Op::Square | Op::MulMod | Op::SquareMod => {
+            Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Div | Op::Isqrt => {
                 (1usize << 22).div_ceil(bits).min(1024) * threads
             }
             _ => (1usize << 20).div_ceil(bits).min(64) * threads,

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use fastrand::Rng;
-use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Operand, Place, Public, Request};
+use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Operand, Place, Public, Request, integers};
 use modmill_core::Job;
 use num_bigint::BigUint;
 
@@ -17,24 +17,37 @@ pub(crate) struct Workload {
     pub(crate) count: usize,
     /// All items have the same modulus.
     pub(crate) shared_modulus: bool,
+    /// The product of two numbers modulo N is that of a number twice as long and 1: a remainder.
+    pub(crate) is_remainder: bool,
 }
 
 impl Workload {
     /// The request that an engine makes of it.
     pub(crate) fn request(&self) -> Request {
-        let Self { op, bits, exponent_bits, count, shared_modulus } = *self;
+        let Self { op, bits, exponent_bits, count, shared_modulus, is_remainder } = *self;
         let mut request = Request::new(op, bits, count);
+        if is_remainder {
+            request = Request { second_bits: 1, ..request.factors_of(2 * bits) };
+        }
+        if op == Op::Div {
+            request = Request { bits: 2 * bits, ..request };
+        }
         if op.is_power() {
             request = request.exponents_of(exponent_bits);
         }
         if op.is_modular() && shared_modulus { request.one_modulus() } else { request }
+    }
+
+    /// Bits of bases, first factors and dividends.
+    fn first_bits(&self) -> usize {
+        if self.is_remainder || self.op == Op::Div { 2 * self.bits } else { self.bits }
     }
 }
 
 /// The numbers of one workload.
 pub(crate) struct Inputs {
     pub(crate) workload: Workload,
-    /// Bases or first factors. They lie below their moduli.
+    /// Bases, first factors or dividends. Those that are no longer than their moduli lie below them.
     pub(crate) a: Batch,
     /// Exponents or second factors.
     pub(crate) b: Batch,
@@ -61,11 +74,12 @@ impl Inputs {
             set_bit(value, bits - 2, true);
             set_bit(value, 0, true);
         });
-        let full = |value: &mut [u64]| {
+        let full = |value: &mut [u64], bits: usize| {
             set_bit(value, bits - 1, true);
             set_bit(value, bits - 2, false);
         };
-        let mut a = batch(&mut random, bits, workload.count, full);
+        let first_bits = workload.first_bits();
+        let mut a = batch(&mut random, first_bits, workload.count, |value| full(value, first_bits));
         let b = match workload.op {
             Op::Pow | Op::PowVartime => {
                 let bits = workload.exponent_bits;
@@ -76,13 +90,15 @@ impl Inputs {
                     }
                 })
             }
-            _ => batch(&mut random, bits, workload.count, full),
+            _ if workload.is_remainder => batch(&mut random, 1, workload.count, |value| value[0] = 1),
+            _ => batch(&mut random, bits, workload.count, |value| full(value, bits)),
         };
         if workload.op == Op::Inv {
             for item in 0..workload.count {
                 let modulus = big(moduli.get(if workload.shared_modulus { 0 } else { item }));
                 while big(a.get(item)).modinv(&modulus).is_none() {
-                    a.get_mut(item).copy_from_slice(batch(&mut random, bits, 1, full).get(0));
+                    a.get_mut(item)
+                        .copy_from_slice(batch(&mut random, bits, 1, |value| full(value, bits)).get(0));
                 }
             }
         }
@@ -149,7 +165,9 @@ impl Inputs {
     /// The number of limbs of an answer.
     pub(crate) fn answer_limbs(&self) -> usize {
         match self.workload.op {
-            Op::Mul | Op::Square => (2 * self.workload.bits).div_ceil(64),
+            Op::Mul | Op::Square | Op::Div => (2 * self.workload.bits).div_ceil(64),
+            Op::Isqrt => self.workload.bits.div_ceil(2).div_ceil(64),
+            Op::Jacobi => 1,
             _ => self.workload.bits.div_ceil(64),
         }
     }
@@ -163,6 +181,9 @@ impl Inputs {
             Op::SquareMod => &a * &a % modulus,
             Op::Inv => a.modinv(&modulus).unwrap_or_default(),
             Op::Gcd => gcd(a, b),
+            Op::Jacobi => return vec![symbol_word(jacobi(a, modulus))],
+            Op::Div => a / modulus,
+            Op::Isqrt => a.sqrt(),
             Op::Pow | Op::PowVartime => a.modpow(&b, &modulus),
             _ => a * b,
         };
@@ -176,9 +197,18 @@ impl Inputs {
         limbs
     }
 
-    /// Computes the whole batch with an engine.
+    /// Computes the whole batch with an engine: of divisions the quotients, of symbols [`symbol_word`].
     pub(crate) fn compute(&self, engine: &Engine) -> Result<Batch, Error> {
-        self.compute_at(engine)
+        match self.workload.op {
+            Op::Div => Ok(engine.div_rem(&self.a, self.moduli())?.0),
+            Op::Jacobi => {
+                let symbols = engine.jacobi(&self.a, self.moduli())?.into_iter();
+                Ok(Batch::from_values(
+                    symbols.map(|symbol| [symbol.map_or(2, |symbol| symbol_word(symbol.into()))]),
+                ))
+            }
+            _ => self.compute_at(engine),
+        }
     }
 
     /// Computes the whole batch with an engine, with the answers in the engine's place.
@@ -204,6 +234,8 @@ pub(crate) fn call<'a, P: Place>(
         Op::PowVartime => engine.pow(a, Public(b), moduli),
         Op::Inv => engine.inv(a, moduli),
         Op::Gcd => engine.gcd(a, b),
+        Op::Div => engine.div(a, moduli),
+        Op::Isqrt => integers::isqrt(engine, a),
         op => Err(Error::Unavailable(format!("{op} is not measured by items"))),
     }
 }
@@ -212,7 +244,11 @@ impl Inputs {
     /// A batch for the answers.
     pub(crate) fn room(&self, engine: &Engine) -> Result<Batch, Error> {
         let Workload { op, bits, count, .. } = self.workload;
-        let bits = if op.is_modular() || op == Op::Gcd { bits } else { 2 * bits };
+        let bits = match op {
+            Op::Mul | Op::Square | Op::Div => 2 * bits,
+            Op::Isqrt => bits.div_ceil(2),
+            _ => bits,
+        };
         match self.memory {
             Memory::Plain | Memory::Reused | Memory::Resident => Ok(Batch::zeros(bits, count)),
             Memory::Pinned => engine.pinned(bits, count),
@@ -222,6 +258,29 @@ impl Inputs {
     /// Computes the whole batch with an engine into `answers`.
     pub(crate) fn compute_into(&self, engine: &Engine, answers: &mut Batch) -> Result<(), Error> {
         self.compute_at(&engine.to(answers))
+    }
+}
+
+/// A Jacobi symbol as a word.
+pub(crate) fn symbol_word(symbol: i8) -> u64 {
+    i64::from(symbol) as u64
+}
+
+/// The Jacobi symbol by reciprocity.
+fn jacobi(mut a: BigUint, mut n: BigUint) -> i8 {
+    let low = |number: &BigUint| number.iter_u64_digits().next().unwrap_or(0);
+    let mut symbol = 1;
+    loop {
+        a %= &n;
+        if a == BigUint::ZERO {
+            return if n == BigUint::from(1u8) { symbol } else { 0 };
+        }
+        while low(&a) % 2 == 0 {
+            a >>= 1;
+            symbol *= if matches!(low(&n) % 8, 3 | 5) { -1 } else { 1 };
+        }
+        symbol *= if low(&a) % 4 == 3 && low(&n) % 4 == 3 { -1 } else { 1 };
+        (a, n) = (n, a);
     }
 }
 
@@ -268,13 +327,14 @@ mod tests {
     fn numbers_have_full_length_and_lie_below_their_moduli() {
         for bits in [8, 63, 64, 65, 128, 1000] {
             for &op in Op::OF_ITEMS {
+                let shared_modulus = bits % 2 == 0;
                 let workload =
-                    Workload { op, bits, exponent_bits: 17, count: 3, shared_modulus: bits % 2 == 0 };
+                    Workload { op, bits, exponent_bits: 17, count: 3, shared_modulus, is_remainder: false };
                 let inputs = Inputs::random(workload, 1);
                 for item in 0..3 {
-                    assert_eq!(bit_length(inputs.a.get(item)), bits);
+                    assert_eq!(bit_length(inputs.a.get(item)), workload.first_bits());
                     assert_eq!(bit_length(inputs.modulus(item)), bits);
-                    assert!(big(inputs.a.get(item)) < big(inputs.modulus(item)));
+                    assert!(op == Op::Div || big(inputs.a.get(item)) < big(inputs.modulus(item)));
                     assert_eq!(inputs.modulus(item)[0] & 1, 1);
                     if op == Op::PowVartime {
                         assert_eq!(inputs.b.get(item), [65_537]);
@@ -287,8 +347,10 @@ mod tests {
     #[test]
     fn the_engine_computes_what_is_expected() {
         let engine = Engine::new().unwrap();
-        for &op in Op::OF_ITEMS {
-            let workload = Workload { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false };
+        let each = Op::OF_ITEMS.iter().map(|&op| (op, false)).chain([(Op::MulMod, true)]);
+        for (op, is_remainder) in each {
+            let workload =
+                Workload { op, bits: 130, exponent_bits: 40, count: 4, shared_modulus: false, is_remainder };
             let inputs = Inputs::random(workload, 5);
             let answers = inputs.compute(&engine).unwrap();
             for item in 0..4 {

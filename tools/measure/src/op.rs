@@ -9,6 +9,8 @@ use std::str::FromStr;
 pub enum BenchOp {
     /// A call of the engine, from the caller's numbers to the answers.
     Call(Op),
+    /// Remainders of numbers that are twice as long as their moduli.
+    Reduce,
     /// A chain of Montgomery products or squares on GPUs. Nothing is copied between the products.
     Chain(Op),
     /// An RSA operation, padding included.
@@ -70,6 +72,9 @@ impl RsaOp {
     }
 }
 
+/// The name of remainders.
+const REDUCE: &str = "reduce";
+
 /// The ending of a chain's name.
 const CHAIN: &str = "_chain";
 
@@ -78,6 +83,7 @@ impl BenchOp {
     pub(crate) fn op(self) -> Op {
         match self {
             Self::Call(op) | Self::Chain(op) => op,
+            Self::Reduce => Op::MulMod,
             Self::Rsa(RsaOp::Verify) => Op::PowVartime,
             Self::Rsa(RsaOp::Sign | RsaOp::Decrypt) => Op::Pow,
             Self::Column(op) => op.plain(),
@@ -93,6 +99,7 @@ impl fmt::Display for BenchOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call(op) => write!(f, "{op}"),
+            Self::Reduce => write!(f, "{REDUCE}"),
             Self::Chain(op) => write!(f, "{op}{CHAIN}"),
             Self::Rsa(op) => write!(f, "{}", op.name()),
             Self::Column(op) => write!(f, "{}", op.name()),
@@ -110,6 +117,9 @@ impl FromStr for BenchOp {
         if let Some(&op) = ColumnOp::ALL.iter().find(|op| op.name() == text) {
             return Ok(Self::Column(op));
         }
+        if text == REDUCE {
+            return Ok(Self::Reduce);
+        }
         let of_items =
             |name: &str| Op::OF_ITEMS.iter().copied().find(|op| op.name().eq_ignore_ascii_case(name));
         let chain = text.strip_suffix(CHAIN).and_then(of_items);
@@ -121,7 +131,7 @@ impl FromStr for BenchOp {
                 let columns = ColumnOp::ALL.map(ColumnOp::name).join(", ");
                 let items = items.join(", ");
                 format!(
-                    "unknown operation {text:?}; known: {items}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}, {columns}"
+                    "unknown operation {text:?}; known: {items}, {REDUCE}, mul_mod{CHAIN}, square_mod{CHAIN}, {rsa}, {columns}"
                 )
             }),
         }
@@ -134,11 +144,18 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for text in
-            ["mul", "pow_vartime", "mul_mod_chain", "square_mod_chain", "rsa_sign", "rsa_verify", "multi_pow"]
-        {
+        for text in [
+            "mul",
+            "pow_vartime",
+            "div_rem",
+            "reduce",
+            "mul_mod_chain",
+            "rsa_sign",
+            "rsa_verify",
+            "multi_pow",
+        ] {
             assert_eq!(text.parse::<BenchOp>().unwrap().to_string(), text);
         }
-        assert!("pow_chain".parse::<BenchOp>().unwrap_err().contains("gcd, mul_mod_chain"));
+        assert!("pow_chain".parse::<BenchOp>().unwrap_err().contains("isqrt, reduce, mul_mod_chain"));
     }
 }

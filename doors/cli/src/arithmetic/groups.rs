@@ -3,8 +3,8 @@
 //! Records are looked at twice, piece by piece and all pieces side by side: first for their shapes, then to
 //! copy their numbers to their places in the batches. Within a group, items have the order of the records.
 
+use super::GroupAnswers;
 use super::number::Number;
-use super::{GroupAnswers, MODULUS};
 use crate::records::{Layout, Reason, Records};
 use modmill::{Batch, Engine, Error, Moduli, Modulus};
 use rayon::prelude::*;
@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 /// The most numbers of a record: two operands and a modulus.
 const NUMBERS: usize = 3;
+
+/// The fields of records, with the name of the field of moduli and the word for them.
+type Fields<'a> = (&'a Layout, (&'static str, &'static str));
 
 /// The lengths in limbs of a record's numbers: that of the modulus, then those of the operands from the last
 /// to the first. A number that is not there has the length 0.
@@ -108,7 +111,7 @@ impl Places {
     }
 
     /// Finds the shapes of records.
-    fn new(layout: &Layout, records: &Records) -> Self {
+    fn new(fields: Fields<'_>, records: &Records) -> Self {
         let mut places =
             Self { shapes: Vec::with_capacity(records.len()), shares: Vec::new(), errors: Vec::new() };
         let mut known: BTreeMap<Shape, u32> = BTreeMap::new();
@@ -118,7 +121,7 @@ impl Places {
         for record in 0..records.len() {
             let numbers = match errors.next_if(|(index, _)| *index == record) {
                 Some((_, reason)) => Err(reason.clone()),
-                None => numbers(layout, records, record).map_err(Reason::from),
+                None => numbers(fields, records, record).map_err(Reason::from),
             };
             let numbers = match numbers {
                 Ok(numbers) => numbers,
@@ -150,7 +153,7 @@ impl Places {
 
 /// The numbers of a record in the order of [`Shape`].
 fn numbers<'a>(
-    layout: &Layout,
+    (layout, (modulus, word)): Fields<'_>,
     records: &'a Records,
     record: usize,
 ) -> Result<[Option<Number<'a>>; NUMBERS], String> {
@@ -159,11 +162,11 @@ fn numbers<'a>(
     for (position, name) in layout.names().enumerate() {
         let Some(value) = records.value(record, position) else { continue };
         let number = Number::new(value).map_err(|reason| format!("{name}: {reason}"))?;
-        if name != MODULUS {
+        if name != modulus {
             place -= 1;
             numbers[place] = Some(number);
         } else if number.is_zero() {
-            return Err(format!("{name}: the modulus is zero"));
+            return Err(format!("{name}: the {word} is zero"));
         } else {
             // Moduli are public: their length is that of their value.
             numbers[0] = Some(number.shortened());
@@ -174,8 +177,8 @@ fn numbers<'a>(
 
 impl Groups {
     /// Groups the records of a chunk, or returns an error if memory runs out.
-    pub(super) fn new(engine: &Engine, layout: &Layout, records: Vec<Records>) -> Result<Self, Error> {
-        let find = |records: &Records| Places::new(layout, records);
+    pub(super) fn new(engine: &Engine, fields: Fields<'_>, records: Vec<Records>) -> Result<Self, Error> {
+        let find = |records: &Records| Places::new(fields, records);
         // A few lines from a pipe need no other threads.
         let is_small = records.len() == 1;
         let mut places: Vec<Places> = match is_small {
@@ -186,7 +189,7 @@ impl Groups {
         let targets = split(&places, &mut batches);
         let pieces = (records, &places, targets);
         let fill = |(records, places, targets): (Records, &Places, Vec<Targets<'_>>)| {
-            fill(layout, &records, places, targets);
+            fill(fields, &records, places, targets);
         };
         match is_small {
             true => pieces.0.into_iter().zip(pieces.1).zip(pieces.2).for_each(|((a, b), c)| fill((a, b, c))),
@@ -244,10 +247,10 @@ fn split<'a>(places: &[Places], batches: &'a mut [[Option<Batch>; NUMBERS]]) -> 
 }
 
 /// Copies the numbers of a piece to their places.
-fn fill(layout: &Layout, records: &Records, places: &Places, mut targets: Vec<Targets<'_>>) {
+fn fill(fields: Fields<'_>, records: &Records, places: &Places, mut targets: Vec<Targets<'_>>) {
     for (record, share) in places.shapes.iter().enumerate() {
         let Some(share) = *share else { continue };
-        let Ok(numbers) = numbers(layout, records, record) else { continue };
+        let Ok(numbers) = numbers(fields, records, record) else { continue };
         for ((target, number), stride) in
             targets[share as usize].iter_mut().zip(numbers).zip(places.shares[share as usize].shape)
         {

@@ -13,7 +13,7 @@ use crate::options::{BackendOption, MemoryOption};
 use crate::progress::Bar;
 use files::{FileBench, FileOp};
 use help::{EXAMPLES, LONG_ABOUT};
-use modmill::TRANSFORM_MAX_BITS;
+use modmill::{Op, TRANSFORM_MAX_BITS};
 use modmill_measure::record::{Record, to_json};
 use modmill_measure::{
     AlgorithmChoice, BenchOp, MIN_BITS, Memory, PeerChoice, Peers, Progress, RsaOp, batches, report, table,
@@ -273,13 +273,11 @@ fn no_peers() -> Result<Peers, Failure> {
 /// The operation of a command that reads files.
 fn file_op(op: BenchOp) -> Result<FileOp, Failure> {
     match op {
-        BenchOp::Call(op) => Ok(FileOp::Numbers(op)),
+        BenchOp::Call(op) if !matches!(op, Op::Div | Op::Isqrt | Op::Jacobi) => Ok(FileOp::Numbers(op)),
         BenchOp::Rsa(RsaOp::Sign) => Ok(FileOp::Sign),
-        BenchOp::Chain(_) | BenchOp::Column(_) | BenchOp::Rsa(RsaOp::Verify | RsaOp::Decrypt) => {
-            Err(Failure::Usage(format!(
-                "--files measures operations on numbers and rsa_sign; {op} is none of them"
-            )))
-        }
+        _ => Err(Failure::Usage(format!(
+            "--files measures powers, products, inverses, divisors and rsa_sign; {op} is none of them"
+        ))),
     }
 }
 

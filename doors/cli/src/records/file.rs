@@ -152,7 +152,7 @@ impl FileSink {
     pub(super) fn create(layout: Layout, places: &Places<'_>) -> Result<Self, Failure> {
         let output = match layout.answer {
             AnswerField::Verdict => None,
-            AnswerField::Octets(_) => {
+            AnswerField::Octets(_) | AnswerField::Pair(_) | AnswerField::Sign(_) => {
                 places.protected.check(places.output)?;
                 Some(Output::create(places.output)?)
             }

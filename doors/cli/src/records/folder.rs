@@ -197,10 +197,10 @@ impl<'a> FolderSink<'a> {
     ) -> Result<Self, Failure> {
         let folder = match layout.answer {
             AnswerField::Verdict => None,
-            AnswerField::Octets(_) if places.output == STANDARD => {
+            _ if places.output == STANDARD => {
                 return Err(Failure::Usage("--out names the folder for the answers".to_owned()));
             }
-            AnswerField::Octets(_) => {
+            AnswerField::Octets(_) | AnswerField::Pair(_) | AnswerField::Sign(_) => {
                 let folder = places.output;
                 fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
                 Some(PathBuf::from(folder))

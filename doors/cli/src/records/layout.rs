@@ -68,17 +68,28 @@ pub(crate) enum OtherFields {
 pub(crate) enum AnswerField {
     /// The bytes of the answer, in a field of this name.
     Octets(&'static str),
+    /// Two numbers, in fields of these names. The bytes of both are equally many, one after the other.
+    Pair([&'static str; 2]),
+    /// A signed byte, in a field of this name.
+    Sign(&'static str),
     /// Whether the record is valid, in the field `valid`. Files have no place for it.
     Verdict,
 }
 
 impl AnswerField {
-    pub(super) fn name(self) -> &'static str {
+    /// The names of the fields.
+    pub(super) fn names(&self) -> &[&'static str] {
         match self {
-            Self::Octets(name) => name,
-            Self::Verdict => "valid",
+            Self::Octets(name) | Self::Sign(name) => std::slice::from_ref(name),
+            Self::Pair(names) => names,
+            Self::Verdict => &["valid"],
         }
     }
+}
+
+/// The signed byte that an answer consists of.
+pub(super) fn sign(octets: &[u8]) -> i8 {
+    octets.first().map_or(0, |&octet| octet.cast_signed())
 }
 
 /// The field that holds an error.
@@ -118,7 +129,7 @@ impl Layout {
 
     /// Whether a field of the input stands beside the answer.
     pub(super) fn keeps(&self, name: &str) -> bool {
-        let is_answer = name == self.answer.name() || name == ERROR;
+        let is_answer = self.answer.names().contains(&name) || name == ERROR;
         match self.others {
             OtherFields::Ignore | OtherFields::Refuse => false,
             OtherFields::Keep => !is_answer && self.position(name).is_none(),

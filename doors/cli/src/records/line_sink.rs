@@ -2,7 +2,7 @@
 
 use super::beside::Beside;
 use super::block_parser::Kept;
-use super::layout::{AnswerField, ERROR, Layout};
+use super::layout::{AnswerField, ERROR, Layout, sign};
 use super::line_parser::to_json;
 use super::pipeline::{Formatter, Sink};
 use super::secret::SecretOctets;
@@ -71,7 +71,20 @@ fn append(layout: &Layout, text: &mut Vec<u8>, answer: Result<&[u8], &str>) {
             layout.notation.append(text, octets);
             text.push(b'"');
         }
-        (AnswerField::Octets(_), Err(reason)) => append_error(text, reason),
+        (AnswerField::Pair(names), Ok(octets)) => {
+            let (first, second) = octets.split_at(octets.len() / 2);
+            append_all(text, ["\"", names[0], "\":\""]);
+            layout.notation.append(text, first);
+            append_all(text, ["\",\"", names[1], "\":\""]);
+            layout.notation.append(text, second);
+            text.push(b'"');
+        }
+        (AnswerField::Sign(name), Ok(octets)) => {
+            append_all(text, ["\"", name, "\":\"", &sign(octets).to_string(), "\""]);
+        }
+        (AnswerField::Octets(_) | AnswerField::Pair(_) | AnswerField::Sign(_), Err(reason)) => {
+            append_error(text, reason);
+        }
         (AnswerField::Verdict, Ok(_)) => append_all(text, ["\"valid\":true"]),
         (AnswerField::Verdict, Err(reason)) => {
             append_all(text, ["\"valid\":false,"]);

@@ -145,12 +145,14 @@ impl ParquetWriter {
             return Err(Failure::Usage("--out names the Parquet file for the answers".to_owned()));
         }
         // Answers are all different and have no order that anybody asks for.
-        let answer = ColumnPath::from(layout.answer.name());
-        let properties = WriterProperties::builder()
-            .set_column_dictionary_enabled(answer.clone(), false)
-            .set_column_statistics_enabled(answer, EnabledStatistics::None)
-            .build();
-        let writer = ArrowWriter::try_new(Output::create(path)?, columns, Some(properties));
+        let properties =
+            layout.answer.names().iter().fold(WriterProperties::builder(), |properties, &name| {
+                let answer = ColumnPath::from(name);
+                properties
+                    .set_column_dictionary_enabled(answer.clone(), false)
+                    .set_column_statistics_enabled(answer, EnabledStatistics::None)
+            });
+        let writer = ArrowWriter::try_new(Output::create(path)?, columns, Some(properties.build()));
         let writer = Some(writer.map_err(|error| failed("write", path, &error))?);
         Ok(Self { name: path.to_owned(), writer })
     }

@@ -2,12 +2,12 @@
 //! errors.
 
 use super::beside::Beside;
-use super::layout::{AnswerField, ERROR, Layout};
+use super::layout::{AnswerField, ERROR, Layout, sign};
 use super::pipeline::{Formatter, Sink};
 use super::table::Answers;
 use crate::failure::Failure;
 use arrow_array::builder::BinaryBuilder;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Int8Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field as Column, Schema, SchemaRef};
 use modmill::Engine;
 use modmill_tables::{TableError, guarded};
@@ -27,12 +27,13 @@ pub(super) trait RowWriter: Send {
 /// The columns of answers: those that are kept, the answers, the errors.
 pub(super) fn answer_schema(layout: &Layout, kept: Vec<Arc<Column>>) -> SchemaRef {
     let kind = match layout.answer {
-        AnswerField::Octets(_) => DataType::Binary,
+        AnswerField::Octets(_) | AnswerField::Pair(_) => DataType::Binary,
+        AnswerField::Sign(_) => DataType::Int8,
         AnswerField::Verdict => DataType::Boolean,
     };
-    let answer = Arc::new(Column::new(layout.answer.name(), kind, true));
+    let answers = layout.answer.names().iter().map(|&name| Arc::new(Column::new(name, kind.clone(), true)));
     let error = Arc::new(Column::new(ERROR, DataType::Utf8, true));
-    Arc::new(Schema::new(kept.into_iter().chain([answer, error]).collect::<Vec<_>>()))
+    Arc::new(Schema::new(kept.into_iter().chain(answers).chain([error]).collect::<Vec<_>>()))
 }
 
 /// Writes a row for each record.
@@ -68,26 +69,44 @@ fn batch(
     kept: Vec<ArrayRef>,
     answers: &Answers,
 ) -> Result<RecordBatch, Failure> {
-    let answer: ArrayRef = match layout.answer {
-        AnswerField::Octets(_) => Arc::new(binary_column(answers)?),
+    let columns_of_answers: Vec<ArrayRef> = match layout.answer {
+        AnswerField::Octets(_) => vec![Arc::new(binary_column(answers, |octets| octets)?)],
+        AnswerField::Pair(_) => {
+            let first = binary_column(answers, |octets| shortened(&octets[..octets.len() / 2]))?;
+            let second = binary_column(answers, |octets| shortened(&octets[octets.len() / 2..]))?;
+            vec![Arc::new(first), Arc::new(second)]
+        }
+        AnswerField::Sign(_) => {
+            vec![Arc::new(answers.iter().map(|answer| answer.ok().map(sign)).collect::<Int8Array>())]
+        }
         AnswerField::Verdict => {
-            Arc::new(answers.iter().map(|answer| Some(answer.is_ok())).collect::<BooleanArray>())
+            vec![Arc::new(answers.iter().map(|answer| Some(answer.is_ok())).collect::<BooleanArray>())]
         }
     };
     let errors: StringArray = answers.iter().map(Result::err).collect();
-    let values = kept.into_iter().chain([answer, Arc::new(errors) as ArrayRef]).collect();
+    let values = kept.into_iter().chain(columns_of_answers).chain([Arc::new(errors) as ArrayRef]).collect();
     RecordBatch::try_new(columns.clone(), values)
         .map_err(|error| Failure::Usage(format!("cannot write the answers: {error}")))
 }
 
-fn binary_column(answers: &Answers) -> Result<arrow_array::BinaryArray, Failure> {
+/// A number without leading zeros; zero has one byte.
+fn shortened(octets: &[u8]) -> &[u8] {
+    let zeros = octets.iter().take_while(|&&octet| octet == 0).count();
+    &octets[zeros.min(octets.len() - 1)..]
+}
+
+/// A column of what `part` takes of each answer.
+fn binary_column(
+    answers: &Answers,
+    part: impl Fn(&[u8]) -> &[u8],
+) -> Result<arrow_array::BinaryArray, Failure> {
     // Offsets have 31 bits.
     if i32::try_from(answers.octets_len()).is_err() {
         let reason = "cannot write the answers: they are too long for a binary column; use JSON Lines";
         return Err(Failure::Usage(reason.to_owned()));
     }
     let mut column = BinaryBuilder::with_capacity(answers.len(), answers.octets_len());
-    answers.iter().for_each(|answer| column.append_option(answer.ok()));
+    answers.iter().for_each(|answer| column.append_option(answer.ok().map(&part)));
     Ok(column.finish())
 }
 

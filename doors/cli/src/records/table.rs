@@ -5,6 +5,7 @@ use super::layout::Layout;
 use super::layout::{Notation, Record};
 use super::secret::SecretOctets;
 use crate::hexadecimal;
+use modmill::number::{bit_length, write_be_bytes};
 use std::borrow::Cow;
 
 /// Why a record cannot be read or answered.
@@ -211,16 +212,22 @@ impl Answers {
     /// Appends a number without leading zeros; zero has one byte. `limbs` has the least significant limb
     /// first.
     pub(crate) fn push_number(&mut self, limbs: &[u64]) {
-        let top = limbs.iter().rposition(|&limb| limb != 0);
-        let length = top.map_or(1, |top| 8 * (top + 1) - limbs[top].leading_zeros() as usize / 8);
+        self.append_number(limbs, octets_of(limbs));
+        self.ends.push(self.octets.len());
+    }
+
+    /// Appends two numbers as one answer, with as many bytes for each as the longer one needs.
+    pub(crate) fn push_pair(&mut self, first: &[u64], second: &[u64]) {
+        let length = octets_of(first).max(octets_of(second));
+        [first, second].into_iter().for_each(|limbs| self.append_number(limbs, length));
+        self.ends.push(self.octets.len());
+    }
+
+    fn append_number(&mut self, limbs: &[u64], length: usize) {
         let start = self.octets.len();
         debug_assert!(self.octets.room() >= length);
         self.octets.resize(start + length, 0);
-        for (octets, limb) in self.octets[start..].rchunks_mut(8).zip(limbs) {
-            let length = octets.len();
-            octets.copy_from_slice(&limb.to_be_bytes()[8 - length..]);
-        }
-        self.ends.push(self.octets.len());
+        write_be_bytes(limbs, &mut self.octets[start..]);
     }
 
     pub(crate) fn push_error(&mut self, reason: Reason) {
@@ -258,6 +265,11 @@ impl Answers {
             }
         })
     }
+}
+
+/// The bytes of a number, at least one.
+fn octets_of(limbs: &[u64]) -> usize {
+    bit_length(limbs).div_ceil(8).max(1)
 }
 
 #[cfg(test)]
@@ -303,9 +315,11 @@ mod tests {
         answers.push_number(&[0x100, 0]);
         answers.push_number(&[1, 0x0203]);
         answers.push_error("never".into());
+        answers.push_pair(&[0x100], &[7, 0]);
         let found: Vec<_> = answers.iter().collect();
         let long = [2, 3, 0, 0, 0, 0, 0, 0, 0, 1];
-        assert_eq!(found, [Ok(&b"one"[..]), Err("no"), Ok(&[0]), Ok(&[1, 0]), Ok(&long), Err("never")]);
-        assert_eq!((answers.len(), answers.octets_len()), (6, 16));
+        let pair = Ok(&[1, 0, 0, 7][..]);
+        assert_eq!(found, [Ok(&b"one"[..]), Err("no"), Ok(&[0]), Ok(&[1, 0]), Ok(&long), Err("never"), pair]);
+        assert_eq!((answers.len(), answers.octets_len()), (7, 20));
     }
 }

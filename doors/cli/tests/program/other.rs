@@ -84,9 +84,22 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn help_teaches_with_examples() {
-    for command in
-        ["info", "powm", "mul", "inv", "gcd", "bench", "selftest", "tune", "warm", "completions", "man"]
-    {
+    for command in [
+        "info",
+        "powm",
+        "mul",
+        "inv",
+        "gcd",
+        "div",
+        "isqrt",
+        "jacobi",
+        "bench",
+        "selftest",
+        "tune",
+        "warm",
+        "completions",
+        "man",
+    ] {
         let text = stdout(&run(&[command, "--help"], ""));
         assert!(text.contains("Examples:") && text.contains(&format!("modmill {command}")), "{command}");
     }
@@ -159,7 +172,8 @@ fn compilations_are_shown_on_a_terminal() {
 #[test]
 fn help_fits_100_columns() {
     let rsa = ["keygen", "sign", "verify", "encrypt", "decrypt", "inspect"].map(|name| vec!["rsa", name]);
-    let others = ["powm", "mul", "inv", "gcd", "primality", "completions", "man"].map(|name| vec![name]);
+    let others = ["powm", "mul", "inv", "gcd", "div", "isqrt", "jacobi", "primality", "completions", "man"]
+        .map(|name| vec![name]);
     for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others) {
         let arguments = [&command[..], &["--help"]].concat();
         // Without a terminal nothing but this says how wide the text may be.

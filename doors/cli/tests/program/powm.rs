@@ -186,7 +186,7 @@ fn a_file_cut_short_loses_only_its_last_line() {
 #[test]
 fn no_input_is_no_output() {
     for input in ["", "\n", "\n\r\n  \n"] {
-        for command in ["powm", "mul", "inv", "gcd"] {
+        for command in ["powm", "mul", "inv", "gcd", "div", "isqrt", "jacobi"] {
             let output = run(&[command], input);
             assert!(output.status.success());
             assert!(output.stdout.is_empty() && output.stderr.is_empty());
@@ -487,6 +487,68 @@ fn inverses_and_divisors_are_right() {
     let found = results(&stdout(&output));
     assert_eq!(found[0]["result"], "0");
     assert!(found[1]["error"].as_str().unwrap().contains("\"b\" is missing"));
+}
+
+/// The Jacobi symbol by reciprocity.
+fn jacobi(mut a: BigUint, mut n: BigUint) -> i8 {
+    let low = |number: &BigUint| number.iter_u64_digits().next().unwrap_or(0);
+    let mut symbol = 1;
+    loop {
+        a %= &n;
+        if a == BigUint::ZERO {
+            return i8::from(n == BigUint::from(1u8)) * symbol;
+        }
+        while low(&a) % 2 == 0 {
+            a >>= 1;
+            symbol *= if matches!(low(&n) % 8, 3 | 5) { -1 } else { 1 };
+        }
+        symbol *= if low(&a) % 4 == 3 && low(&n) % 4 == 3 { -1 } else { 1 };
+        (a, n) = (n, a);
+    }
+}
+
+#[test]
+fn quotients_roots_and_symbols_of_random_numbers() {
+    let mut random = Rng::new(12);
+    let (mut pairs, mut records, mut numbers) = (String::new(), String::new(), Vec::new());
+    for item in 0..100 {
+        let length = 1 + random.below(120);
+        let (a, b) = (digits(&mut random, length), digits(&mut random, 1 + item % 70) + "1");
+        pairs += &format!("{{\"a\":\"0x{a}\",\"b\":\"{b}\"}}\n");
+        records += &format!("{{\"a\":\"{a}\",\"mod\":\"{b}\"}}\n");
+        numbers.push((big(&a), big(&b)));
+    }
+    let answers = |command: &str, input: &str| {
+        let output = run(&[command], input);
+        assert!(output.status.success(), "{}", stderr(&output));
+        results(&stdout(&output))
+    };
+    let (quotients, roots) = (answers("div", &pairs), answers("isqrt", &records));
+    let symbols = answers("jacobi", &records);
+    assert_eq!((quotients.len(), roots.len(), symbols.len()), (100, 100, 100));
+    let number = |answer: &serde_json::Value, name: &str| big(answer[name].as_str().unwrap());
+    for (item, (a, b)) in numbers.iter().enumerate() {
+        assert_eq!(number(&quotients[item], "quotient"), a / b);
+        assert_eq!(number(&quotients[item], "remainder"), a % b);
+        let root = number(&roots[item], "result");
+        assert_eq!(root, a.sqrt());
+        assert_eq!(&root * &root + number(&roots[item], "remainder"), *a);
+        assert_eq!(symbols[item]["result"], jacobi(a.clone(), b.clone()).to_string());
+    }
+    let found = answers(
+        "jacobi",
+        "{\"a\":\"2\",\"mod\":\"7\"}\n{\"a\":\"3\",\"mod\":\"7\"}\n{\"a\":\"e\",\"mod\":\"7\"}\n",
+    );
+    assert_eq!(
+        found.iter().map(|found| found["result"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["1", "-1", "0"]
+    );
+    let output = run(&["div"], "{\"a\":\"9\",\"b\":\"0\"}\n{\"a\":\"9\",\"b\":\"2\"}\n");
+    assert_eq!(output.status.code(), Some(1));
+    let text = "{\"error\":\"line 1: b: the divisor is zero\"}\n{\"quotient\":\"4\",\"remainder\":\"1\"}\n";
+    assert_eq!(stdout(&output), text);
+    let output = run(&["jacobi"], "{\"a\":\"9\",\"mod\":\"4\"}\n");
+    assert_eq!(stdout(&output), "{\"error\":\"line 1: there is no symbol modulo an even number\"}\n");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{ends_quietly_without_a_reader, modmill, run, scratch, stderr};
 use arrow_array::{
-    ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Int64Array, LargeBinaryArray,
+    ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Int8Array, Int64Array, LargeBinaryArray,
     LargeStringArray, RecordBatch, StringArray, StringViewArray,
 };
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -202,6 +202,34 @@ fn inverses_and_divisors_come_back_row_by_row_in(format: &str) {
     let (output, to) = compute("gcd", &from, &format!("divisors.{format}"));
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(read(&to), [Ok(vec![3]), Ok(vec![1])]);
+}
+
+#[test]
+fn quotients_and_symbols_have_columns_of_their_own() {
+    for format in FORMATS {
+        let numbers =
+            |values: &[u8]| binary(values.iter().map(|&value| Some(vec![0, value])).collect::<Vec<_>>());
+        let columns =
+            vec![("a", numbers(&[200, 3, 1])), ("b", numbers(&[7, 0, 2])), ("mod", numbers(&[7, 9, 5]))];
+        let from = write(&format!("divided.{format}"), columns);
+        let (output, to) = compute("div", &from, &format!("quotients.{format}"));
+        assert_eq!(output.status.code(), Some(1));
+        let (quotients, rests) = (read_column(&to, "quotient"), read_column(&to, "remainder"));
+        assert_eq!((&quotients[0], &quotients[2]), (&Ok(vec![28]), &Ok(vec![0])));
+        assert_eq!((&rests[0], &rests[2]), (&Ok(vec![4]), &Ok(vec![1])));
+        assert_eq!(rests[1], Err("row 2: b: the divisor is zero".to_owned()));
+        let (output, to) = compute("jacobi", &from, &format!("symbols.{format}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let symbols: Vec<Option<i8>> = batches(&to)
+            .iter()
+            .flat_map(|batch| {
+                let column = batch.column_by_name("result").unwrap().as_any();
+                column.downcast_ref::<Int8Array>().unwrap().iter().collect::<Vec<_>>()
+            })
+            .collect();
+        // 200 is 4 modulo 7, which is a square.
+        assert_eq!(symbols, [Some(1), Some(0), Some(1)]);
+    }
 }
 
 #[test]

@@ -440,6 +440,27 @@ fn messages_are_encrypted_and_decrypted() {
 }
 
 #[test]
+fn several_keys_are_numbered_files_of_a_folder() {
+    let desk = Desk::new("several_keys");
+    let keygen = "keygen --bits 1024 --allow-small --count 3";
+    desk.bad(keygen, 2, "several keys need a folder");
+    desk.good(&format!("{keygen} --out @private --public-out @public"));
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 1..=3 {
+        let read = |options: &str| {
+            let output = desk.good(&format!("inspect --allow-small --json {options}"));
+            serde_json::from_str::<Value>(&stdout(&output)).unwrap()["sha256"].to_string()
+        };
+        let private = read(&format!("--check --key @private/{number}.pem"));
+        assert_eq!(private, read(&format!("--key @public/{number}.pem")));
+        seen.insert(private);
+    }
+    assert_eq!(seen.len(), 3);
+    assert!(!desk.path("private/4.pem").exists());
+    desk.bad(&format!("{keygen} --out @private"), 2, "exists and may hold a key");
+}
+
+#[test]
 fn keys_are_written_read_and_described() {
     let desk = Desk::new("keys");
     desk.write("password", "secret\n");

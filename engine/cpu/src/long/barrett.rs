@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 type Limbs = Zeroizing<Vec<u64>>;
 
 /// A divisor of at least one, with the transforms of the divisor and of its reciprocal.
-pub(super) struct BarrettDivisor {
+pub(crate) struct BarrettDivisor {
     multiplier: Multiplier,
     /// d: the divisor, shifted so that its top bit is set.
     normalised: Limbs,
@@ -49,7 +49,7 @@ impl BarrettDivisor {
     /// # Panics
     /// If the divisor is zero.
     #[must_use]
-    pub(super) fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
+    pub(crate) fn new(multiplier: Multiplier, divisor: &[u64]) -> Self {
         let bits = bit_length(divisor);
         assert!(bits > 0, "a divisor is at least one");
         let n = bits.div_ceil(64);
@@ -98,7 +98,7 @@ impl BarrettDivisor {
 
     /// `(floor(x / d), x mod d)` for any x. The quotient is as long as x.
     #[must_use]
-    pub(super) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
+    pub(crate) fn quotient_and_remainder(&self, x: &[u64]) -> (Limbs, Limbs) {
         let mut quotient = Zeroizing::new(vec![0; x.len()]);
         let remainder = self.divide(self.with_zero_on_top(x), Some(&mut quotient));
         (quotient, remainder)

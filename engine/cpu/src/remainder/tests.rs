@@ -49,6 +49,11 @@ fn check_division(value: &[u64], n: &[u64]) {
                 assert_eq!(&out, expected, "{limbs:?}: {bit} times {value:x?} mod {n:x?}");
             }
         }
+        let (mut quotient, mut out) = (vec![7; value.len()], vec![7; n.len()]);
+        let answers = (&mut quotient[..], &mut out[..]);
+        with_scalar!(limbs, scalar => div_rem(scalar, value, n, answers, &mut scratch));
+        assert_eq!(big(&quotient), big(value) / big(n), "{limbs:?}: {value:x?} by {n:x?}");
+        assert_eq!(out, expected, "{limbs:?}: {value:x?} by {n:x?}");
     }
 }
 

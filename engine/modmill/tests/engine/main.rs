@@ -5,6 +5,7 @@ mod devices;
 mod division;
 mod division_steps;
 mod huge;
+mod integers;
 mod places;
 mod plans;
 mod properties;

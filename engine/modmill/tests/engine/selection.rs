@@ -152,9 +152,12 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                     // Full products take the portable road where residues are; where GPUs are forced,
                     // transforms or any road of the CPU's.
                     match op {
-                        // Inverses take division steps, in vectors of the path's instruction set at most.
-                        Op::Inv => {
-                            assert_eq!((plan.backend(), plan.family()), (path.backend, Family::Row));
+                        // Inverses take division steps, in vectors of the path's instruction set at most, quotients
+                        // its scalar code, and GPUs have kernels for both; roots and symbols are the CPU's.
+                        Op::Inv | Op::Jacobi | Op::Div | Op::Isqrt => {
+                            let is_on_gpus = matches!(op, Op::Inv | Op::Div);
+                            let backend = if is_on_gpus { path.backend } else { Backend::Cpu };
+                            assert_eq!((plan.backend(), plan.family()), (backend, Family::Row));
                             assert!(path.isa.is_none() || plan.path.isa <= path.isa, "{plan}");
                         }
                         // Divisors too, or they are half-gcd's, whose products may go by transforms.
@@ -205,7 +208,9 @@ fn without_force_the_plan_names_a_path_of_the_engine() {
                 let plan = engine.plan(&Request::new(op, bits, count)).unwrap();
                 // Division steps run in the vectors of an instruction set, whatever family its paths have.
                 let is_here = match op {
-                    Op::Inv | Op::Gcd => engine.paths().iter().any(|path| path.isa == plan.path.isa),
+                    Op::Inv | Op::Gcd | Op::Jacobi => {
+                        engine.paths().iter().any(|path| path.isa == plan.path.isa)
+                    }
                     _ => engine.paths().contains(&plan.path),
                 };
                 assert!(is_here, "{plan}");

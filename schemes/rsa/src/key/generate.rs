@@ -5,7 +5,7 @@ use crate::number::{self, Number};
 use crate::{Error, KeyError};
 use crypto_bigint::{BoxedUint, Gcd, NonZero};
 use modmill::Engine;
-use modmill_primes::{far_apart, find, remainder};
+use modmill_primes::{far_apart, find_many, remainder};
 use zeroize::Zeroizing;
 
 /// The public exponent of generated keys. It is prime.
@@ -56,7 +56,9 @@ impl PrivateKey {
         let mut keys = Vec::new();
         let mut waiting: Option<Number> = None;
         while keys.len() < count {
-            for prime in find(engine, bits / 2, has_inverse)? {
+            // Two primes for each key that is left, less the one that waits for another.
+            let wanted = 2 * (count - keys.len()) - usize::from(waiting.is_some());
+            for prime in find_many(engine, bits / 2, wanted, has_inverse)? {
                 waiting = match waiting.take() {
                     Some(other) if far_apart(&other, &prime) => {
                         keys.extend(assemble(&other, &prime, sizes)?);

@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn wrong_answers_show() {
         let engine = Engine::builder().backend(Backend::Cpu).threads(1).build().unwrap();
-        let workload = Workload { op: Op::Mul, bits: 64, exponent_bits: 0, count: 2, shared_modulus: false };
+        let (shared_modulus, is_remainder) = (false, false);
+        let workload =
+            Workload { op: Op::Mul, bits: 64, exponent_bits: 0, count: 2, shared_modulus, is_remainder };
         let inputs = Inputs::random(workload, 1);
         let mut right = inputs.compute(&engine).unwrap();
         let good = Portion::Numbers { inputs: inputs.part(&[0, 1]), right: right.clone() };

@@ -1,7 +1,7 @@
 //! FLINT: `fmpz_powm` and friends.
 #![allow(unsafe_code)]
 
-use super::integers::{Binary, IntegerPeer, Integers, Invert, Power};
+use super::integers::{Binary, Divide, IntegerPeer, Integers, Invert, Power, Symbol, Unary};
 use super::library::{Kind, api, c_string};
 use super::peer::{About, Peer};
 use libloading::Library;
@@ -35,6 +35,9 @@ api! {
         add_mul = "fmpz_addmul": Binary<Fmpz>,
         gcd = "fmpz_gcd": Binary<Fmpz>,
         modulo = "fmpz_mod": Binary<Fmpz>,
+        divide = "fmpz_tdiv_qr": Divide<Fmpz>,
+        sqrt = "fmpz_sqrt": Unary<Fmpz>,
+        jacobi = "fmpz_jacobi": Symbol<Fmpz>,
         powm = "fmpz_powm": Power<Fmpz>,
         invmod = "fmpz_invmod": Invert<Fmpz>,
         version = "flint_version": *const c_char,
@@ -73,6 +76,18 @@ impl Integers for Api {
         self.modulo
     }
 
+    fn divide(&self) -> Divide<Fmpz> {
+        self.divide
+    }
+
+    fn sqrt(&self) -> Unary<Fmpz> {
+        self.sqrt
+    }
+
+    fn jacobi(&self) -> Symbol<Fmpz> {
+        self.jacobi
+    }
+
     fn power(&self) -> Power<Fmpz> {
         self.powm
     }
@@ -105,12 +120,17 @@ impl Integers for Api {
         unsafe { (self.clear)(number) }
     }
 
+    const REMAINDER: &'static str = "fmpz_mod";
+
     fn function(op: Op) -> &'static str {
         match op {
             Op::Mul | Op::Square => "fmpz_mul",
             Op::MulMod | Op::SquareMod => "fmpz_mul, fmpz_mod",
             Op::Inv => "fmpz_invmod",
             Op::Gcd => "fmpz_gcd",
+            Op::Jacobi => "fmpz_jacobi",
+            Op::Div => "fmpz_tdiv_qr",
+            Op::Isqrt => "fmpz_sqrt",
             _ => "fmpz_powm",
         }
     }

@@ -1,7 +1,7 @@
 //! GMP: `mpz_powm` and friends.
 #![allow(unsafe_code)]
 
-use super::integers::{Binary, IntegerPeer, Integers, Invert, Power};
+use super::integers::{Binary, Divide, IntegerPeer, Integers, Invert, Power, Symbol, Unary};
 use super::library::{Kind, api, c_string};
 use super::peer::{About, Peer};
 use libloading::Library;
@@ -18,12 +18,10 @@ struct Mpz {
     limbs: *mut c_void,
 }
 
-type Unary = unsafe extern "C" fn(*mut Mpz);
-
 api! {
     struct Api {
-        init = "__gmpz_init": Unary,
-        clear = "__gmpz_clear": Unary,
+        init = "__gmpz_init": unsafe extern "C" fn(*mut Mpz),
+        clear = "__gmpz_clear": unsafe extern "C" fn(*mut Mpz),
         import = "__gmpz_import":
             unsafe extern "C" fn(*mut Mpz, usize, c_int, usize, c_int, usize, *const c_void),
         export = "__gmpz_export":
@@ -32,6 +30,9 @@ api! {
         add_mul = "__gmpz_addmul": Binary<Mpz>,
         gcd = "__gmpz_gcd": Binary<Mpz>,
         modulo = "__gmpz_mod": Binary<Mpz>,
+        divide = "__gmpz_tdiv_qr": Divide<Mpz>,
+        sqrt = "__gmpz_sqrt": Unary<Mpz>,
+        jacobi = "__gmpz_jacobi": Symbol<Mpz>,
         powm = "__gmpz_powm": Power<Mpz>,
         invert = "__gmpz_invert": Invert<Mpz>,
         version = "__gmp_version": *const *const c_char,
@@ -70,6 +71,18 @@ impl Integers for Api {
         self.modulo
     }
 
+    fn divide(&self) -> Divide<Mpz> {
+        self.divide
+    }
+
+    fn sqrt(&self) -> Unary<Mpz> {
+        self.sqrt
+    }
+
+    fn jacobi(&self) -> Symbol<Mpz> {
+        self.jacobi
+    }
+
     fn power(&self) -> Power<Mpz> {
         self.powm
     }
@@ -103,12 +116,17 @@ impl Integers for Api {
         unsafe { (self.clear)(number) }
     }
 
+    const REMAINDER: &'static str = "mpz_mod";
+
     fn function(op: Op) -> &'static str {
         match op {
             Op::Mul | Op::Square => "mpz_mul",
             Op::MulMod | Op::SquareMod => "mpz_mul, mpz_mod",
             Op::Inv => "mpz_invert",
             Op::Gcd => "mpz_gcd",
+            Op::Jacobi => "mpz_jacobi",
+            Op::Div => "mpz_tdiv_qr",
+            Op::Isqrt => "mpz_sqrt",
             _ => "mpz_powm",
         }
     }

@@ -6,7 +6,7 @@ mod rsa;
 use super::library::{Kind, api, c_string, load_library};
 use super::peer::{About, Peer, RsaPeer, Worker};
 use crate::error::Refusal;
-use crate::inputs::{Inputs, Workload};
+use crate::inputs::{Inputs, Workload, symbol_word};
 use libloading::Library;
 use modmill::{Batch, Op};
 use std::ffi::{c_char, c_int, c_uchar, c_void};
@@ -39,6 +39,8 @@ api! {
         export = "BN_bn2lebinpad": unsafe extern "C" fn(Bn, *mut c_uchar, c_int) -> c_int,
         mul = "BN_mul": Three,
         gcd = "BN_gcd": Three,
+        div = "BN_div": Four,
+        kronecker = "BN_kronecker": unsafe extern "C" fn(Bn, Bn, *mut c_void) -> c_int,
         sqr = "BN_sqr": unsafe extern "C" fn(Bn, Bn, *mut c_void) -> c_int,
         mod_sqr = "BN_mod_sqr": Three,
         mod_mul = "BN_mod_mul": Four,
@@ -74,13 +76,17 @@ impl Peer for OpenSsl {
         Some(&self.rsa)
     }
 
-    fn function(&self, op: Op) -> &'static str {
-        function(op)
+    fn function(&self, workload: &Workload) -> &'static str {
+        if workload.is_remainder { REMAINDER } else { function(workload.op) }
     }
 
     fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Result<Box<dyn Worker + 'a>, Refusal> {
         let api = &self.api;
-        let Workload { op, bits, .. } = inputs.workload;
+        let workload = inputs.workload;
+        let Workload { op, bits, .. } = workload;
+        if op == Op::Isqrt {
+            return Err(Refusal { function: "libcrypto", what: "square roots".to_owned() });
+        }
         let refused = |function| Refusal { function, what: format!("numbers of {bits} bits") };
         let object = |new: New, free: Free| {
             // SAFETY: constructors without arguments; the object is freed by its own destructor.
@@ -113,8 +119,8 @@ impl Peer for OpenSsl {
         });
         Ok(Box::new(Numbers {
             api,
-            op,
-            bits,
+            workload,
+            symbols: vec![0; items.len()],
             a: numbers(&inputs.a)?,
             b: numbers(&inputs.b)?,
             answers: items.clone().map(|_| number(&[])).collect::<Result<_, _>>()?,
@@ -125,6 +131,9 @@ impl Peer for OpenSsl {
     }
 }
 
+/// The function that computes remainders.
+const REMAINDER: &str = "BN_div";
+
 fn function(op: Op) -> &'static str {
     match op {
         Op::Mul => "BN_mul",
@@ -133,6 +142,8 @@ fn function(op: Op) -> &'static str {
         Op::SquareMod => "BN_mod_sqr",
         Op::Inv => "BN_mod_inverse",
         Op::Gcd => "BN_gcd",
+        Op::Jacobi => "BN_kronecker",
+        Op::Div => "BN_div",
         Op::PowVartime => "BN_mod_exp_mont",
         _ => "BN_mod_exp_mont_consttime",
     }
@@ -154,8 +165,8 @@ impl Drop for Object {
 /// The numbers of some items of a batch.
 struct Numbers<'a> {
     api: &'a Api,
-    op: Op,
-    bits: usize,
+    workload: Workload,
+    symbols: Vec<i8>,
     a: Vec<Object>,
     b: Vec<Object>,
     moduli: Vec<Object>,
@@ -175,7 +186,17 @@ impl Worker for Numbers<'_> {
             let modulus = self.moduli[item].raw;
             // SAFETY: live objects of the right kinds, used by this thread alone.
             let is_done = unsafe {
-                match self.op {
+                let null = std::ptr::null_mut();
+                match self.workload.op {
+                    Op::MulMod if self.workload.is_remainder => {
+                        (self.api.div)(null, answer, a, modulus, context)
+                    }
+                    Op::Div => (self.api.div)(answer, b, a, modulus, context),
+                    Op::Jacobi => {
+                        let symbol = (self.api.kronecker)(a, modulus, context);
+                        self.symbols[item] = symbol as i8;
+                        c_int::from(symbol >= -1)
+                    }
                     Op::Mul => (self.api.mul)(answer, a, b, context),
                     Op::Square => (self.api.sqr)(answer, a, context),
                     Op::Gcd => (self.api.gcd)(answer, a, b, context),
@@ -192,14 +213,17 @@ impl Worker for Numbers<'_> {
                 }
             };
             if is_done != 1 {
-                let what = format!("numbers of {} bits", self.bits);
-                return Err(Refusal { function: function(self.op), what });
+                let what = format!("numbers of {} bits", self.workload.bits);
+                return Err(Refusal { function: function(self.workload.op), what });
             }
         }
         Ok(())
     }
 
     fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {
+        if self.workload.op == Op::Jacobi {
+            return vec![symbol_word(self.symbols[item])];
+        }
         let mut bytes = vec![0u8; 8 * limbs];
         // SAFETY: writes no more than the given length. An answer that is too long is not written, so
         // that zeros are returned.

@@ -2,10 +2,9 @@
 
 use crate::column_items::ColumnItems;
 use crate::error::Refusal;
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, Workload};
 use crate::op::{ColumnOp, RsaOp};
 use crate::rsa_items::RsaItems;
-use modmill::Op;
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
@@ -14,8 +13,8 @@ use std::ops::Range;
 pub(crate) trait Peer: Send + Sync {
     /// The library's name, version and file.
     fn about(&self) -> &About;
-    /// The function that computes an operation.
-    fn function(&self, op: Op) -> &'static str;
+    /// The function that computes a workload.
+    fn function(&self, workload: &Workload) -> &'static str;
     /// A worker for some items, with their numbers converted and constants prepared.
     fn worker<'a>(&'a self, inputs: &Inputs, items: Range<usize>) -> Result<Box<dyn Worker + 'a>, Refusal>;
     /// RSA, if the library has it.

@@ -97,7 +97,7 @@ fn cpu_point(
     }
     for (run, rates) in &peers {
         let is_right = run.answers(limbs).all(|(item, answer)| comparison.is_right(item, &answer));
-        let function = run.peer.function(inputs.workload.op);
+        let function = run.peer.function(&inputs.workload);
         outcome.records.push(builder.peer(run.peer.about(), function, rates, is_right));
     }
     Ok(outcome)
@@ -167,7 +167,7 @@ mod tests {
             &self.about
         }
 
-        fn function(&self, _op: Op) -> &'static str {
+        fn function(&self, _workload: &Workload) -> &'static str {
             "fake_mul"
         }
 
@@ -203,8 +203,9 @@ mod tests {
     const NEVER: usize = usize::MAX;
 
     fn inputs() -> Inputs {
+        let (shared_modulus, is_remainder) = (false, false);
         let workload =
-            Workload { op: Op::MulMod, bits: 100, exponent_bits: 1, count: 5, shared_modulus: false };
+            Workload { op: Op::MulMod, bits: 100, exponent_bits: 1, count: 5, shared_modulus, is_remainder };
         Inputs::random(workload, 1)
     }
 

@@ -68,9 +68,14 @@ impl Contender for OurRsa<'_> {
 /// The powers that an RSA batch consists of.
 fn powers(RsaWorkload { op, bits, count, .. }: RsaWorkload) -> Workload {
     match op {
-        RsaOp::Verify => {
-            Workload { op: Op::PowVartime, bits, exponent_bits: 17, count, shared_modulus: true }
-        }
+        RsaOp::Verify => Workload {
+            op: Op::PowVartime,
+            bits,
+            exponent_bits: 17,
+            count,
+            shared_modulus: true,
+            is_remainder: false,
+        },
         // One power modulo each of the two primes.
         RsaOp::Sign | RsaOp::Decrypt => Workload {
             op: Op::Pow,
@@ -78,6 +83,7 @@ fn powers(RsaWorkload { op, bits, count, .. }: RsaWorkload) -> Workload {
             exponent_bits: bits / 2,
             count: 2 * count,
             shared_modulus: true,
+            is_remainder: false,
         },
     }
 }

@@ -123,7 +123,9 @@ impl KernelTuner<'_> {
 
     fn powers(&self, bits: usize, ready: &[Ready]) -> Result<Powers, modmill::Error> {
         let count = ready.iter().map(|ready| ready.wave).max().unwrap_or(1);
-        let workload = Workload { op: Op::Pow, bits, exponent_bits: bits, count, shared_modulus: false };
+        let (shared_modulus, is_remainder) = (false, false);
+        let workload =
+            Workload { op: Op::Pow, bits, exponent_bits: bits, count, shared_modulus, is_remainder };
         let inputs = Inputs::random(workload, 1);
         let shortest = |length: fn(&Ready) -> usize| ready.iter().map(length).min().unwrap_or(1);
         let mut items = inputs.sample(shortest(|ready| ready.alone), 8);

@@ -46,8 +46,14 @@ impl<'a> TransformTuner<'a> {
         for op in OPS {
             tell(op);
             let count = self.batch(bits);
-            let workload =
-                Workload { op, bits, exponent_bits: bits, count, shared_modulus: op == Op::MulMod };
+            let workload = Workload {
+                op,
+                bits,
+                exponent_bits: bits,
+                count,
+                shared_modulus: op == Op::MulMod,
+                is_remainder: false,
+            };
             let inputs = Inputs::random(workload, 1);
             let alone = inputs.part(&[0]);
             let times = || Ok((self.seconds(&inputs, share)?, self.seconds(&alone, share)?));

@@ -7,6 +7,7 @@ use crate::options::EngineOptions;
 use crate::records::check_terminal;
 use modmill_rsa::{KeyError, PrivateKey, PublicKey};
 use serde_json::json;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zeroize::Zeroizing;
@@ -15,13 +16,17 @@ const LONG_ABOUT: &str = "\
 Generates a key by the rules of FIPS 186-5: two random probable primes of half the length,
 and the public exponent 65537. Many candidates are tested at a time.
 
+With --count the primes of several keys are searched for together. --out and --public-out
+then name folders, in which each key is a file: 1.pem, 2.pem and so on, or .der or .json.
+
 A file that exists is not overwritten, because it may hold a key: --force overwrites it.";
 
 const EXAMPLES: &str = "\
 Examples:
   modmill rsa keygen --out key.pem --public-out public.pem
   modmill rsa keygen --bits 4096 --password-file secret.txt --out key.pem
-  modmill rsa keygen --bits 3072 --format jwk --out key.json";
+  modmill rsa keygen --bits 3072 --format jwk --out key.json
+  modmill rsa keygen --bits 2048 --count 100 --out keys --public-out public";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
@@ -37,16 +42,19 @@ pub(crate) struct Keygen {
     /// Length of the modulus: even, 2048 to 16384
     #[arg(long, value_name = "N", default_value_t = 3072)]
     bits: usize,
+    /// Keys to generate
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    count: u32,
     /// Format of the keys
     #[arg(long, value_enum, default_value = "pkcs8", ignore_case = true)]
     format: Format,
     /// Write DER instead of PEM
     #[arg(long)]
     der: bool,
-    /// File for the private key, readable only by its owner; - is standard output
+    /// File for the private key, readable only by its owner; - is standard output. Folder for several
     #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
-    /// File for the public key
+    /// File for the public key; folder for several
     #[arg(long, value_name = "FILE", value_parser = crate::io::output_name)]
     public_out: Option<String>,
     /// Overwrite files that exist
@@ -71,16 +79,28 @@ impl Keygen {
         self.check_files()?;
         let engine = self.engine.engine()?;
         let start = Instant::now();
-        let key = PrivateKey::generate(&engine, self.bits, self.sizes.sizes())?;
+        let keys = PrivateKey::generate_many(&engine, self.bits, self.count as usize, self.sizes.sizes())?;
         let seconds = start.elapsed().as_secs_f64();
         let failed = |error: KeyError| Failure::Usage(error.to_string());
-        let private = self.private(&key, password.as_ref().map(|bytes| bytes.as_slice())).map_err(failed)?;
-        write(&self.output, &private, Some(0o600))?;
-        if let Some(path) = &self.public_out {
-            write(path, &self.public(key.public_key()).map_err(failed)?, None)?;
+        if self.count > 1 {
+            let make = |folder: &str| {
+                fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))
+            };
+            self.outputs().try_for_each(make)?;
+        }
+        for (index, key) in keys.iter().enumerate() {
+            let private =
+                self.private(key, password.as_ref().map(|bytes| bytes.as_slice())).map_err(failed)?;
+            write(&self.file(&self.output, index), &private, Some(0o600))?;
+            if let Some(path) = &self.public_out {
+                write(&self.file(path, index), &self.public(key.public_key()).map_err(failed)?, None)?;
+            }
         }
         if self.json {
-            print(&format!("{}\n", json!({ "bits": key.bits(), "seconds": seconds, "key": self.output })))?;
+            let found = json!({
+                "bits": self.bits, "count": self.count, "seconds": seconds, "key": self.output
+            });
+            print(&format!("{found}\n"))?;
         }
         Ok(())
     }
@@ -89,11 +109,25 @@ impl Keygen {
         std::iter::once(self.output.as_str()).chain(self.public_out.as_deref())
     }
 
+    /// The file of a key: the output itself if there is one key, and a numbered file in it if there are more.
+    fn file(&self, output: &str, index: usize) -> String {
+        let extension = match (self.format, self.der) {
+            (Format::Jwk, _) => "json",
+            (_, true) => "der",
+            (_, false) => "pem",
+        };
+        match self.count {
+            1 => output.to_owned(),
+            _ => format!("{output}/{}.{extension}", index + 1),
+        }
+    }
+
     /// Refuses files that exist, unless they may be overwritten.
     fn check_files(&self) -> Result<(), Failure> {
         // A device or a named pipe loses nothing.
-        let is_file = |path: &&str| *path != STANDARD && Path::new(path).is_file();
-        match self.outputs().find(is_file) {
+        let is_file = |path: &String| path != STANDARD && Path::new(path).is_file();
+        let files = |output| (0..self.count as usize).map(move |index| self.file(output, index));
+        match self.outputs().flat_map(files).find(is_file) {
             Some(path) if !self.force => {
                 Err(Failure::Usage(format!("{path} exists and may hold a key; --force overwrites it")))
             }
@@ -108,6 +142,9 @@ impl Keygen {
         match password {
             Some(_) if self.format != Format::Pkcs8 => Err("only PKCS #8 is written under a password"),
             Some(b"") => Err("the password is empty"),
+            _ if self.count > 1 && to_standard_output => {
+                Err("several keys need a folder; name it with --out")
+            }
             _ if self.der && self.format == Format::Jwk => Err("a JSON Web Key has no DER"),
             _ if self.json && to_standard_output => {
                 Err("--json and a key cannot both go to standard output; name a file with --out")
