@@ -71,7 +71,7 @@ impl Cpu {
     }
 
     /// Greatest common divisors of public numbers, by a plan of this backend.
-    pub(crate) fn divide(&self, plan: &Plan, call: &Divisors<'_>) -> Result<Batch, Error> {
+    pub(crate) fn common_divisors(&self, plan: &Plan, call: &Divisors<'_>) -> Result<Batch, Error> {
         let &Divisors { a, b, count, watch } = call;
         let method = recipe(plan)?.method;
         self.record_method(plan);

@@ -63,7 +63,7 @@ impl Cpu {
             return out_of_memory::returned(|| self.invert(plan, inverses));
         }
         if let Call::Divisors(divisors) = call {
-            return out_of_memory::returned(|| self.divide(plan, divisors));
+            return out_of_memory::returned(|| self.common_divisors(plan, divisors));
         }
         let recipe = *plan.recipe.get().ok_or_else(|| wrong(plan))?;
         match call {

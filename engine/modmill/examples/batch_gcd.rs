@@ -1,8 +1,8 @@
-//! Which of many RSA moduli share a prime, and how long the parts take:
+//! Finds the RSA moduli that share a prime, and measures the parts:
 //! `cargo run --release -p modmill --example batch_gcd [COUNT] [BITS]`.
 
 use modmill::trees::{ProductTree, batch_gcd};
-use modmill::{Batch, Engine, Error, random};
+use modmill::{Engine, Error, random};
 use std::time::Instant;
 
 fn main() -> Result<(), Error> {

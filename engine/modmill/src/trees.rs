@@ -1,13 +1,13 @@
 //! Product trees and remainder trees of public numbers
 //! ([derivation](https://github.com/modmill/modmill/blob/main/docs/algorithms/trees.md)).
 //!
-//! A product tree has the products of ever larger groups of a column, up to the product of all. With it, one number is
-//! reduced modulo every number of the column in little more time than some products of its length take, and sums
-//! of fractions over the column are joined in the same way. [`batch_gcd`] finds the numbers that share a factor with
-//! any other of the column.
+//! A product tree has the products of ever larger groups of a column, up to the product of all. With it, one
+//! number is reduced modulo every number of the column in little more time than some products of its length
+//! take, and sums of fractions over the column are joined in the same way. [`batch_gcd`] finds the numbers
+//! that share a factor with any other of the column.
 //!
-//! Every level of a tree is one batch, whose products the engine plans and computes as all others: on GPUs where
-//! that is faster. The numbers are public: the time of divisors depends on their values.
+//! Every level of a tree is one batch, whose products the engine plans and computes as all others: on GPUs
+//! where that is faster. The numbers are public: the time of divisors depends on their values.
 
 mod fractions;
 mod levels;
@@ -19,7 +19,8 @@ use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Modulus, O
 
 /// The products of a column of numbers, level by level.
 ///
-/// A number that is zero is left out, as if it were one. What is computed number by number names it as a failed item.
+/// A number that is zero is left out, as if it were one. What is computed number by number names it as a
+/// failed item.
 ///
 /// ```
 /// use modmill::trees::ProductTree;
@@ -33,8 +34,8 @@ use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Modulus, O
 /// # Ok::<(), modmill::Error>(())
 /// ```
 pub struct ProductTree {
-    /// From the root to the leaves. Node j of a level of n nodes has the leaves whose index is j modulo n. A width is
-    /// a whole number of limbs.
+    /// From the root to the leaves. Node j of a level of n nodes has the leaves whose index is j modulo n. A
+    /// width is a whole number of limbs.
     levels: Vec<Batch>,
     /// The declared width of the column.
     bits: usize,
@@ -143,8 +144,9 @@ impl ProductTree {
     }
 }
 
-/// `gcd(N_i, Z / N_i)` for every number `N_i` of a column with the product Z: the factors that it shares with any
-/// other number of the column, as a batch as wide as the column. Two equal numbers share all of their factors.
+/// `gcd(N_i, Z / N_i)` for every number `N_i` of a column with the product Z: the factors that it shares with
+/// any other number of the column, as a batch as wide as the column. Two equal numbers share all of their
+/// factors.
 ///
 /// # Errors
 /// [`Error::Items`] names the numbers that are zero, and has the other divisors.
@@ -180,8 +182,8 @@ pub fn product<'a>(engine: &Engine, column: impl Into<Operand<'a>>) -> Result<Ba
     finish(levels.swap_remove(0), zeros)
 }
 
-/// The number x below the product Z of the moduli with `x = r_i` modulo every `N_i`, as a batch of one number. The
-/// moduli are coprime to each other.
+/// The number x below the product Z of the moduli with `x = r_i` modulo every `N_i`, as a batch of one
+/// number. The moduli are coprime to each other.
 ///
 /// # Errors
 /// [`Error::Items`] names the moduli that are zero or share a factor with another one. It has no answer.

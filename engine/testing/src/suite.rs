@@ -22,8 +22,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// How long the suite may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// For emulated devices, which take milliseconds for a block, and for a first look: every kind of case, with few
-    /// lengths and values.
+    /// For emulated devices, which take milliseconds for a block, and for a first look: every kind of case,
+    /// with few lengths and values.
     Brief,
     /// The slowest path takes some seconds on one core.
     Quick,

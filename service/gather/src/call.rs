@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use zeroize::Zeroizing;
 
-/// Who asks.
+/// A caller: the one who asks for a call.
 pub trait Caller: Send + Sync + 'static {
     /// The way back to the caller.
     type Way: Send;
@@ -123,9 +123,9 @@ pub type Reply = Result<Vec<(usize, Part)>, Refused>;
 
 /// A call. Its pieces may be computed by several threads at the same time; the last one sends the reply.
 pub struct Call<C: Caller> {
-    /// Who asks.
+    /// The caller.
     pub caller: C,
-    /// What for.
+    /// The work that the caller asks for.
     pub work: Work,
     progress: Mutex<Progress<C::Way>>,
 }

@@ -1,7 +1,7 @@
 //! RSA operations of many callers, gathered in batches.
 //!
-//! The queue of a process (`modmill-client`), which the OpenSSL provider and the PKCS#11 module sign with, and
-//! the signing service (`modmill-server`) gather operations in the same way. This crate is that way:
+//! The queue of a process (`modmill-client`), which the OpenSSL provider and the PKCS#11 module sign with,
+//! and the signing service (`modmill-server`) gather operations in the same way. This crate is that way:
 //!
 //! ```text
 //!  Call { caller, work }          who asks, what for, and the way back

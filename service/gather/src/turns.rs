@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 pub struct Line<T> {
     /// The principal.
     pub principal: String,
-    /// What waits.
+    /// The items that wait.
     pub items: VecDeque<T>,
 }
 

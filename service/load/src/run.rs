@@ -167,12 +167,12 @@ fn workers(settings: &Settings) -> usize {
 #[derive(Default)]
 struct Spent {
     all: Option<Duration>,
-    /// What its threads that compute batches have spent.
+    /// The time that its threads that compute batches have spent.
     computing: Option<Duration>,
 }
 
 impl Spent {
-    /// What other threads have spent, if there are some that compute.
+    /// The time that other threads have spent, if there are some that compute.
     fn door(&self) -> Option<Duration> {
         Some(self.all?.saturating_sub(self.computing.filter(|computing| !computing.is_zero())?))
     }

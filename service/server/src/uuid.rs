@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The random bits that a thread fetches from the system at a time, as so many UUIDs.
+/// The number of UUIDs whose random bits a thread fetches from the system at a time.
 const FETCHED: usize = 256;
 
 thread_local! {

@@ -36,7 +36,7 @@ fn numbers(bits: usize, factor: &BigUint, rng: &mut Rng) -> Vec<BigUint> {
         power_of_two(bits / 2),
         ones(bits) / ones(bits.div_ceil(7)),
         ones(bits) / factor * factor,
-        ones(bits / 2) / factor * factor << (bits / 3),
+        (ones(bits / 2) / factor * factor) << (bits / 3),
     ];
     numbers.extend((0..3).map(|_| rng.number(bits)));
     numbers.extend((0..3).map(|_| runs(bits, rng)));

@@ -1,10 +1,11 @@
 //! The way down a tree: remainders, as fractions.
 //!
-//! A node with the product P has the fraction `(x mod P) / P`, cut off 64 bits below the width of its level. A child's
-//! fraction is the fractional part of its parent's times its sibling's product. A cut loses less than `2^-64 / P`, because
-//! the width of P's level is at least the length of P. The siblings on the way from there to a leaf N multiply to
-//! `P / N`, so that less than `2^-64 / N` is lost at the leaf. The fraction times N is an integer: with at most 64
-//! levels, less than `2^-57` is lost of it, and the nearest integer is the remainder, or N itself instead of zero.
+//! A node with the product P has the fraction `(x mod P) / P`, cut off 64 bits below the width of its level.
+//! A child's fraction is the fractional part of its parent's times its sibling's product. A cut loses less
+//! than `2^-64 / P`, because the width of P's level is at least the length of P. The siblings on the way from
+//! there to a leaf N multiply to `P / N`, so that less than `2^-64 / N` is lost at the leaf. The fraction
+//! times N is an integer: with at most 64 levels, less than `2^-57` is lost of it, and the nearest integer is
+//! the remainder, or N itself instead of zero.
 
 use super::levels::halves;
 use crate::Engine;
@@ -36,8 +37,9 @@ fn fraction(engine: &Engine, root: &Batch, number: Operand<'_>) -> Result<Batch,
         }
         false => number,
     };
-    // With Z 2^s = D / B^3 for a D of m = n + 3 limbs whose top bit is set, and I = floor((B^2m - 1) / D), x / Z is
-    // x 2^s I / B^(2m - 3). It is too small by less than 2 x 2^s / B^(2m - 3) <= 2 B^(-n - 1), which is below 2^-63 / Z.
+    // With Z 2^s = D / B^3 for a D of m = n + 3 limbs whose top bit is set, and I = floor((B^2m - 1) / D), x
+    // / Z is x 2^s I / B^(2m - 3). It is too small by less than 2 x 2^s / B^(2m - 3) <= 2 B^(-n - 1), which
+    // is below 2^-63 / Z.
     let shift = z[z.len() - 1].leading_zeros() as usize;
     let mut divisor = vec![0; z.len() + 3];
     limbs::shift_left(z, shift, &mut divisor[3..]);

@@ -5,10 +5,10 @@ use modmill_core::{Batch, BatchView, Error};
 
 /// The levels of a tree, from the root to the leaves.
 ///
-/// A level of n nodes is followed, towards the root, by the largest power of two below n: node j joins the nodes j and
-/// j + half of the level below, so that both factors of all products are consecutive rows. The last nodes of a level
-/// that is no power of two have no partner. A node has the leaves `j, j + n, j + 2n, ..` and is as wide as the most of
-/// them are together, which is what node 0 has.
+/// A level of n nodes is followed, towards the root, by the largest power of two below n: node j joins the
+/// nodes j and j + half of the level below, so that both factors of all products are consecutive rows. The
+/// last nodes of a level that is no power of two have no partner. A node has the leaves `j, j + n, j + 2n,
+/// ..` and is as wide as the most of them are together, which is what node 0 has.
 pub(super) fn products(engine: &Engine, leaves: Batch) -> Result<Vec<Batch>, Error> {
     let (count, width) = (leaves.len(), leaves.stride());
     if count == 0 {
@@ -27,11 +27,11 @@ pub(super) fn products(engine: &Engine, leaves: Batch) -> Result<Vec<Batch>, Err
     Ok(levels)
 }
 
-/// The sum of `a_i Z / N_i` over the leaves N with the product Z, for the numerators a, as a batch of one number. A
-/// numerator is below its leaf, or both are one.
+/// The sum of `a_i Z / N_i` over the leaves N with the product Z, for the numerators a, as a batch of one
+/// number. A numerator is below its leaf, or both are one.
 ///
-/// The sum of a node with the children l and r is `S_l P_r + S_r P_l`. It is at most as many times its product as it
-/// has leaves, so that one limb more than the product's is enough.
+/// The sum of a node with the children l and r is `S_l P_r + S_r P_l`. It is at most as many times its
+/// product as it has leaves, so that one limb more than the product's is enough.
 pub(super) fn sums(engine: &Engine, levels: &[Batch], numerators: Batch) -> Result<Batch, Error> {
     let mut sums = numerators;
     for pair in levels.windows(2).rev() {
@@ -51,7 +51,8 @@ pub(super) fn halves(len: usize) -> (usize, usize) {
     (half, len - half)
 }
 
-/// A level of `len` nodes of `stride` limbs, which their values fit: those of `joined`, and then those of `alone`.
+/// A level of `len` nodes of `stride` limbs, which their values fit: those of `joined`, and then those of
+/// `alone`.
 fn followed(joined: &Batch, alone: BatchView<'_>, stride: usize, len: usize) -> Result<Batch, Error> {
     let mut level = Batch::try_zeros(64 * stride, len)?;
     let rows = level.as_limbs_mut().chunks_exact_mut(stride);

@@ -152,8 +152,9 @@ fn a_forced_path_is_the_only_one_and_the_one_that_is_planned() {
                     // Full products take the portable road where residues are; where GPUs are forced,
                     // transforms or any road of the CPU's.
                     match op {
-                        // Inverses take division steps, in vectors of the path's instruction set at most, quotients
-                        // its scalar code, and GPUs have kernels for both; roots and symbols are the CPU's.
+                        // Inverses take division steps, in vectors of the path's instruction set at most,
+                        // quotients its scalar code, and GPUs have kernels for both; roots and symbols are
+                        // the CPU's.
                         Op::Inv | Op::Jacobi | Op::Div | Op::Isqrt => {
                             let is_on_gpus = matches!(op, Op::Inv | Op::Div);
                             let backend = if is_on_gpus { path.backend } else { Backend::Cpu };

@@ -38,7 +38,8 @@ fn paths_pass(effort: impl Fn(Path) -> Option<Effort>) {
     );
 }
 
-/// Whether a family is made for long numbers, or for batches of hundreds: short numbers take many times as long.
+/// Whether a family is made for long numbers, or for batches of hundreds: short numbers take many times as
+/// long.
 fn is_slow_for_short_numbers(path: Path) -> bool {
     matches!(path.family, Family::Rns | Family::Fft)
 }

@@ -15,8 +15,8 @@ fn gcd(a: &BigUint, b: &BigUint) -> BigUint {
     a
 }
 
-/// Columns of every small length, with ones, equal numbers, powers, factors in common, and numbers that are far shorter
-/// than the column is wide.
+/// Columns of every small length, with ones, equal numbers, powers, factors in common, and numbers that are
+/// far shorter than the column is wide.
 fn columns() -> Vec<(usize, Vec<BigUint>)> {
     let rng = &mut Rng::new(11);
     let mut columns = Vec::new();
@@ -50,8 +50,8 @@ fn products_remainders_and_divisors_are_those_of_single_numbers() {
         let moduli = batch_of_width(&column, bits);
         let z: BigUint = column.iter().product();
         let tree = ProductTree::new(&engine, &moduli).unwrap();
-        assert_eq!(numbers(tree.product()), [z.clone()], "{what}");
-        assert_eq!(numbers(&product(&engine, &moduli).unwrap()), [z.clone()], "{what}");
+        assert_eq!(numbers(tree.product()), std::slice::from_ref(&z), "{what}");
+        assert_eq!(numbers(&product(&engine, &moduli).unwrap()), std::slice::from_ref(&z), "{what}");
         for number in [
             BigUint::ZERO,
             BigUint::from(1u8),

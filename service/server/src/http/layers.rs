@@ -1,4 +1,4 @@
-//! What every request passes through: limits of its body and its time, and figures.
+//! The layers that every request passes through: limits of its body and its time, and figures.
 
 use super::answering::Answering;
 use crate::metrics::Metrics;
