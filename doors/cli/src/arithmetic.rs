@@ -1,10 +1,12 @@
 //! Records of numbers, answered by the engine in groups of one shape.
 
+mod column;
 mod groups;
 mod number;
 
 use crate::failure::Failure;
 use crate::records::{AnswerField, Answers, FileRules, Layout, Notation, Operation, OtherFields, Records};
+pub(crate) use column::SharedFactors;
 use groups::{Group, GroupModuli, Groups, Places};
 use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind, Moduli, Public, Watch, integers};
 use parking_lot::Mutex;
@@ -77,15 +79,7 @@ impl Arithmetic {
     }
 
     fn compute(self, engine: &Engine, group: &Group) -> GroupAnswers {
-        match self.call(engine, group) {
-            Ok(answers) => GroupAnswers { answers: Ok(answers), failed: BTreeMap::new() },
-            Err(Error::Items(partial)) => {
-                let failed =
-                    partial.failed.iter().map(|ItemError { index, kind }| (*index, kind.to_string()));
-                GroupAnswers { failed: failed.collect(), answers: Ok(vec![partial.answers]) }
-            }
-            Err(error) => GroupAnswers { answers: Err(error.to_string()), failed: BTreeMap::new() },
-        }
+        GroupAnswers::new(self.call(engine, group))
     }
 }
 
@@ -130,6 +124,19 @@ pub(crate) struct GroupAnswers {
 }
 
 impl GroupAnswers {
+    /// The outcome of a call of the engine.
+    fn new(outcome: Result<Vec<Batch>, Error>) -> Self {
+        match outcome {
+            Ok(answers) => Self { answers: Ok(answers), failed: BTreeMap::new() },
+            Err(Error::Items(partial)) => {
+                let failed =
+                    partial.failed.iter().map(|ItemError { index, kind }| (*index, kind.to_string()));
+                Self { failed: failed.collect(), answers: Ok(vec![partial.answers]) }
+            }
+            Err(error) => Self { answers: Err(error.to_string()), failed: BTreeMap::new() },
+        }
+    }
+
     /// The bytes that an answer takes at most.
     fn octets(&self) -> usize {
         let longest = |answers: &Vec<Batch>| answers.iter().map(|batch| batch.stride().max(1)).max();

@@ -2,7 +2,8 @@
 
 #[cfg(not(feature = "full"))]
 mod absent;
-pub(crate) mod bench;
+pub(crate) mod batch_gcd;
+mod bench;
 mod completions;
 mod div;
 #[cfg(feature = "fhe")]
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Mul(mul::Mul),
     Inv(inv::Inv),
     Gcd(gcd::Gcd),
+    BatchGcd(batch_gcd::BatchGcd),
     Div(div::Div),
     Isqrt(isqrt::Isqrt),
     Jacobi(jacobi::Jacobi),
@@ -86,6 +88,7 @@ impl Command {
             Self::Mul(command) => command.run(),
             Self::Inv(command) => command.run(),
             Self::Gcd(command) => command.run(),
+            Self::BatchGcd(command) => command.run(),
             Self::Div(command) => command.run(),
             Self::Isqrt(command) => command.run(),
             Self::Jacobi(command) => command.run(),

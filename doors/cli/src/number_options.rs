@@ -4,7 +4,8 @@ use crate::arithmetic::{Arithmetic, NumberOperation};
 use crate::failure::Failure;
 use crate::io::Protected;
 use crate::options::{EngineOptions, LineOption, MemoryOption};
-use crate::records::{self, Format, FormatChoice, Places};
+use crate::records::{self, Format, FormatChoice, Operation, Places};
+use modmill::Engine;
 
 /// The files of records and answers, and the way to compute them.
 #[derive(Debug, clap::Args)]
@@ -41,11 +42,16 @@ fn parse_format(text: &str) -> Result<FormatChoice, String> {
 }
 
 impl NumberOptions {
-    /// Answers the records of the input.
+    /// Computes an operation on every record of the input.
     pub(crate) fn run(&self, arithmetic: Arithmetic) -> Result<(), Failure> {
+        self.answer(|engine| NumberOperation::new(arithmetic, engine))
+    }
+
+    /// Answers the records of the input by the operation that `operation` makes for an engine.
+    pub(crate) fn answer<P: Operation>(&self, operation: impl FnOnce(&Engine) -> P) -> Result<(), Failure> {
         let (format, output_format) = self.format.of_both(&self.input, &self.output, Format::Lines);
         let engine = self.engine.engine()?;
-        let operation = NumberOperation::new(arithmetic, &engine);
+        let operation = operation(&engine);
         let places = Places {
             format,
             output_format,

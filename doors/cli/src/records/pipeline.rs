@@ -33,6 +33,11 @@ pub(crate) trait Operation: Sync {
     /// How fields are read from files; `None` if records have to be lines or rows.
     fn files(&self) -> Option<FileRules>;
 
+    /// Whether all records are computed together, as one chunk.
+    fn is_whole(&self) -> bool {
+        false
+    }
+
     /// Brings the records of a chunk into the form in which they are computed.
     fn prepare(&self, records: Vec<Records>) -> Self::Prepared;
 
@@ -225,7 +230,13 @@ fn read<P: Operation, S: Source>(
     operation: &P,
     to_compute: &SyncSender<Passing<S::Origin, P::Prepared>>,
 ) -> Result<(), Failure> {
-    while let Some(Chunk { pieces, progress }) = source.next_chunk()? {
+    while let Some(Chunk { mut pieces, mut progress }) = source.next_chunk()? {
+        while operation.is_whole()
+            && let Some(more) = source.next_chunk()?
+        {
+            pieces.extend(more.pieces);
+            progress += more.progress;
+        }
         let (records, origins): (Vec<Records>, Vec<S::Origin>) =
             pieces.into_iter().map(|piece| (piece.records, piece.origin)).unzip();
         let count = records.iter().map(Records::len).sum();

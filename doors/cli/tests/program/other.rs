@@ -90,6 +90,7 @@ fn help_teaches_with_examples() {
         "mul",
         "inv",
         "gcd",
+        "batch-gcd",
         "div",
         "isqrt",
         "jacobi",
@@ -172,8 +173,20 @@ fn compilations_are_shown_on_a_terminal() {
 #[test]
 fn help_fits_100_columns() {
     let rsa = ["keygen", "sign", "verify", "encrypt", "decrypt", "inspect"].map(|name| vec!["rsa", name]);
-    let others = ["powm", "mul", "inv", "gcd", "div", "isqrt", "jacobi", "primality", "completions", "man"]
-        .map(|name| vec![name]);
+    let others = [
+        "powm",
+        "mul",
+        "inv",
+        "gcd",
+        "batch-gcd",
+        "div",
+        "isqrt",
+        "jacobi",
+        "primality",
+        "completions",
+        "man",
+    ]
+    .map(|name| vec![name]);
     for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others) {
         let arguments = [&command[..], &["--help"]].concat();
         // Without a terminal nothing but this says how wide the text may be.

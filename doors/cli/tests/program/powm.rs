@@ -186,7 +186,7 @@ fn a_file_cut_short_loses_only_its_last_line() {
 #[test]
 fn no_input_is_no_output() {
     for input in ["", "\n", "\n\r\n  \n"] {
-        for command in ["powm", "mul", "inv", "gcd", "div", "isqrt", "jacobi"] {
+        for command in ["powm", "mul", "inv", "gcd", "batch-gcd", "div", "isqrt", "jacobi"] {
             let output = run(&[command], input);
             assert!(output.status.success());
             assert!(output.stdout.is_empty() && output.stderr.is_empty());
@@ -487,6 +487,53 @@ fn inverses_and_divisors_are_right() {
     let found = results(&stdout(&output));
     assert_eq!(found[0]["result"], "0");
     assert!(found[1]["error"].as_str().unwrap().contains("\"b\" is missing"));
+}
+
+/// Numbers of several chunks share factors with each other, whatever lines cannot be read.
+#[test]
+fn factors_are_shared_across_the_whole_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("moduli.jsonl"), folder.path().join("factors.jsonl"));
+    // Products of a prime of 61 bits by distinct primes: the first number and the last one share the prime.
+    let prime = (1u128 << 61) - 1;
+    let odd = |index: u128| (1u128 << 62) + 2 * index + 1;
+    let count = 20_000;
+    let number =
+        |index: u128| if index == 0 || index == count - 1 { prime * (3 + 2 * index) } else { odd(index) };
+    let mut lines: Vec<String> =
+        (0..count).map(|index| format!("{{\"n\":\"{:x}\"}}", number(index))).collect();
+    lines[100] = "{\"n\":\"0\"}".to_owned();
+    lines[200] = "{\"m\":\"3\"}".to_owned();
+    std::fs::write(&input, lines.join("\n")).unwrap();
+    let status = run(&["batch-gcd", "--in", input.to_str().unwrap(), "--out", output.to_str().unwrap()], "");
+    assert_eq!(status.status.code(), Some(1), "{}", stderr(&status));
+    let found = results(&std::fs::read_to_string(&output).unwrap());
+    assert_eq!(found.len() as u128, count);
+    assert!(
+        found[100]["error"].as_str().unwrap().contains("line 101: the modulus is zero"),
+        "{}",
+        found[100]
+    );
+    assert!(found[200]["error"].as_str().unwrap().contains("\"n\" is missing"), "{}", found[200]);
+    let value = |index: usize| u128::from_str_radix(found[index]["result"].as_str().unwrap(), 16).unwrap();
+    for (first, second) in [(0, count as usize - 1), (count as usize - 1, 0)] {
+        assert_eq!(value(first) % prime, 0, "item {first} shares the prime of item {second}");
+    }
+    // Each divisor divides its number, and is one exactly where no other number has a factor of it.
+    for index in (1..300).filter(|index| ![100, 200].contains(index)) {
+        assert_eq!(number(index as u128) % value(index), 0);
+        let shares = (0..count).filter(|&other| other != index as u128 && ![100, 200].contains(&other));
+        let shares = shares.map(number).any(|other| divisor(number(index as u128), other) > 1);
+        assert_eq!(value(index) > 1, shares, "item {index}");
+    }
+}
+
+/// The greatest common divisor by Euclid's algorithm.
+fn divisor(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// The Jacobi symbol by reciprocity.
