@@ -211,6 +211,10 @@ impl BackendEngines {
     ) -> Result<usize, Error> {
         let op = bench_op.op();
         if let Some(cuda) = self.cuda().filter(|cuda| is_on_gpus(cuda, op)) {
+            // An eighth of a gigabit, because inputs that have inverses are looked for on the CPU.
+            if let Op::Inv | Op::Gcd | Op::Div = op {
+                return Ok(((1 << 27) / bits).max(1) * cuda.devices().count());
+            }
             // Half a gigabit of factors. The longest factors make a batch of one.
             let is_long = |plan: Plan| plan.family() == Family::Fft;
             if !op.is_modular() || cuda.plan(&Request::new(op, bits, 1 << 10)).is_some_and(is_long) {
@@ -256,7 +260,7 @@ impl BackendEngines {
 fn is_on_gpus(cuda: &Cuda, op: Op) -> bool {
     match op {
         Op::Mul | Op::Square => cuda.families().contains(&Family::Fft),
-        Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime => true,
+        Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime | Op::Inv | Op::Gcd | Op::Div => true,
         _ => false,
     }
 }
