@@ -2,7 +2,9 @@
 
 use crate::memory::Memory;
 use fastrand::Rng;
-use modmill::{Batch, Engine, Error, Moduli, Modulus, Op, Operand, Place, Public, Request, integers};
+use modmill::{
+    Backend, Batch, Engine, Error, Moduli, Modulus, Op, Operand, Place, Public, Request, integers,
+};
 use modmill_core::Job;
 use num_bigint::BigUint;
 
@@ -93,16 +95,17 @@ impl Inputs {
             _ if workload.is_remainder => batch(&mut random, 1, workload.count, |value| value[0] = 1),
             _ => batch(&mut random, bits, workload.count, |value| full(value, bits)),
         };
+        let shared = if workload.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
         if workload.op == Op::Inv {
-            for item in 0..workload.count {
-                let modulus = big(moduli.get(if workload.shared_modulus { 0 } else { item }));
-                while big(a.get(item)).modinv(&modulus).is_none() {
+            let engine = Engine::builder().backend(Backend::Cpu).build().expect("the CPU has a path");
+            let each = shared.as_ref().map_or_else(|| Moduli::from(&moduli), Moduli::from);
+            while let Err(Error::Items(partial)) = engine.inv(&a, each) {
+                for item in partial.failed.iter().map(|failed| failed.index) {
                     a.get_mut(item)
                         .copy_from_slice(batch(&mut random, bits, 1, |value| full(value, bits)).get(0));
                 }
             }
         }
-        let shared = if workload.shared_modulus { Modulus::new(moduli.get(0)).ok() } else { None };
         Self { workload, a, b, moduli, shared, memory: Memory::Plain }
     }
 

@@ -30,9 +30,9 @@ fn info_tells_of_gpus() {
     );
     assert_eq!(info["warnings"], Value::Array(Vec::new()));
     assert!(info["paths"].as_array().unwrap().iter().all(|path| path["backend"] == "cuda"));
-    // Inverses, divisors and short products are the CPU's.
+    // Symbols, square roots and short products are the CPU's.
     let is_on_cpu = |plan: &Value| match plan["op"].as_str() {
-        Some("inv" | "gcd") => true,
+        Some("jacobi" | "isqrt") => true,
         Some("mul" | "square") => plan["bits"].as_u64().unwrap() < 4096,
         _ => false,
     };
