@@ -11,7 +11,7 @@ The input is JSON Lines, one object a line:
 The answer is the greatest common divisor of n and the product of all other numbers: 1 if n shares
 no factor, and n itself if the number is there twice or both of its primes are shared:
   {"result":"<hex>"}
-  {"error":"line 3: ..."}    if the line is not such an object, or n is zero; the others are answered
+  {"error":"line 3: ..."}    if the line is not such an object, or n is zero
 Other fields are ignored. Memory holds all numbers and the levels of their product tree: N numbers
 take about log2(N) + 6 times their length. All else is as for powm: see `modmill powm --help`.
 
