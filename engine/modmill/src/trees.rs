@@ -28,7 +28,7 @@ use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Modulus, O
 ///
 /// let engine = Engine::new()?;
 /// let tree = ProductTree::new(&engine, &Batch::from_hex(["3", "5", "7"])?)?;
-/// assert_eq!(tree.product().as_limbs(), [105]);
+/// assert_eq!(tree.product().to_hex(0), "69"); // 105
 /// let number = Batch::from_hex(["65"])?; // 101
 /// assert_eq!(tree.remainders(&engine, number.shared(0))?.as_limbs(), [2, 1, 3]);
 /// # Ok::<(), modmill::Error>(())
@@ -174,7 +174,7 @@ pub fn batch_gcd<'a>(engine: &Engine, moduli: impl Into<Operand<'a>>) -> Result<
 /// use modmill::{Batch, Engine, trees};
 ///
 /// let column = Batch::from_hex(["3", "5", "7"])?;
-/// assert_eq!(trees::product(&Engine::new()?, &column)?.as_limbs(), [105]);
+/// assert_eq!(trees::product(&Engine::new()?, &column)?.to_hex(0), "69"); // 105
 /// # Ok::<(), modmill::Error>(())
 /// ```
 pub fn product<'a>(engine: &Engine, column: impl Into<Operand<'a>>) -> Result<Batch, Error> {
