@@ -1,4 +1,4 @@
-//! Whatever answers requests.
+//! The trait of services that answer requests.
 
 use axum::Router;
 use axum::extract::Request;
