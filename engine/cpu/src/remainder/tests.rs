@@ -36,10 +36,17 @@ fn check(a: &[u64], b: &[u64], n: &[u64], scratch: &mut Scratch) {
     }
 }
 
-/// Checks the remainder of an arbitrary dividend.
+/// Checks quotient and remainder of an arbitrary dividend.
 fn check_division(value: &[u64], n: &[u64]) {
+    let (quotient, remainder) = (big(value) / big(n), big(value) % big(n));
+    check_known(value, n, &quotient, &remainder);
+}
+
+/// Checks a division whose quotient and remainder are known.
+fn check_known(value: &[u64], n: &[u64], expected_quotient: &BigUint, remainder: &BigUint) {
     let mut scratch = Scratch::new(1, 1);
-    let expected = limbs_of(&(big(value) % big(n)), n.len());
+    let expected = limbs_of(remainder, n.len());
+    let expected_quotient = limbs_of(expected_quotient, value.len());
     for limbs in scalars() {
         // Numbers of their own width, and of a declared width beyond the limbs, which has them divided.
         for bits in [bit_length(value), 64 * value.len() + 1] {
@@ -52,7 +59,7 @@ fn check_division(value: &[u64], n: &[u64]) {
         let (mut quotient, mut out) = (vec![7; value.len()], vec![7; n.len()]);
         let answers = (&mut quotient[..], &mut out[..]);
         with_scalar!(limbs, scalar => div_rem(scalar, value, n, answers, &mut scratch));
-        assert_eq!(big(&quotient), big(value) / big(n), "{limbs:?}: {value:x?} by {n:x?}");
+        assert_eq!(quotient, expected_quotient, "{limbs:?}: {value:x?} by {n:x?}");
         assert_eq!(out, expected, "{limbs:?}: {value:x?} by {n:x?}");
     }
 }
@@ -133,10 +140,12 @@ fn quotients_at_their_limits() {
             let half = &n_value >> 1;
             for &rest in rests {
                 for q in hard(rest, &mut random) {
+                    let q = big(&q);
+                    let multiple = &q * &n_value;
                     for r in [&BigUint::ZERO, &less, &half] {
-                        let value = big(&q) * &n_value + r;
-                        check_division(&limbs_of(&value, count + rest), n);
-                        check_division(&limbs_of(&value, count + rest + 1), n);
+                        let value = &multiple + r;
+                        check_known(&limbs_of(&value, count + rest), n, &q, r);
+                        check_known(&limbs_of(&value, count + rest + 1), n, &q, r);
                     }
                 }
                 let mut equal = vec![u64::MAX; rest];

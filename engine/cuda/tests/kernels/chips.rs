@@ -41,6 +41,7 @@ fn every_chip_computes_every_family() {
 
 /// Matrices for 2048 bits fit the shared memory of an H200. Other chips read them from global memory.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn every_chip_computes_long_residues() {
     if on_gpus() {
         return println!("skipped: for emulated devices");
@@ -69,6 +70,7 @@ fn every_chip_computes_transforms() {
 
 /// The estimated table's own choices, at a few lengths.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn every_chip_computes_what_it_chooses() {
     if on_gpus() {
         return println!("skipped: for emulated devices");

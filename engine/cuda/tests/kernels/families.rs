@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 
 use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareChain, SquareMod};
 
-/// A test for each family with few threads, with many and with two, at some lengths of moduli. Every number
+/// A test for each family with few threads, with two and, for samples in doubles, with many, at some lengths of moduli. Every number
 /// of words is compiled, once for lengths that leave room above the modulus and once for those that do not.
 macro_rules! families {
     ($($name:ident: $family:ident, $threads:literal threads, $cut:expr, $lengths:expr;)*) => {
@@ -27,10 +27,8 @@ macro_rules! families {
 families! {
     row_of_1: Row, 1 threads, None, [2, 3, 31, 33, 63, 64, 65, 97, 126, 127, 128, 254, 256, 384, 600];
     row_of_2: Row, 2 threads, None, [2, 64, 65, 126, 127, 128];
-    row_of_32: Row, 32 threads, None, [2046, 2048];
     two_pass_of_1: TwoPass, 1 threads, tile(4), [2, 64, 65, 126, 127, 128, 256];
     two_pass_of_1_by_8: TwoPass, 1 threads, tile(8), [255, 512];
-    two_pass_of_32: TwoPass, 32 threads, tile(128), [4094];
     wide_of_1: Wide, 1 threads, None, [2, 51, 52, 53, 64, 65, 104, 126, 128, 255, 256];
     wide_of_2: Wide, 2 threads, None, [2, 65, 127, 128, 850];
     wide_of_32: Wide, 32 threads, None, [2000];
@@ -49,18 +47,20 @@ fn check(family: Family, threads: u32, cut: Option<Cut>, lengths: &[usize]) {
     }
 }
 
-/// The numbers of threads between few and many.
+/// The numbers of threads between few and many, and as many as a warp has for products of integers.
 #[test]
 #[ignore = "slow: .ci/run has it"]
 fn families_with_other_numbers_of_threads() {
-    let cases: [(Family, u32, Option<Cut>, &[usize]); 13] = [
+    let cases: [(Family, u32, Option<Cut>, &[usize]); 15] = [
         (Family::Row, 4, None, &[129, 200, 254, 255, 256]),
         (Family::Row, 8, None, &[450, 510, 512]),
         (Family::Row, 16, None, &[1022, 1024]),
+        (Family::Row, 32, None, &[2046, 2048]),
         (Family::TwoPass, 1, tile(16), &[512, 1022]),
         (Family::TwoPass, 2, tile(8), &[256, 510]),
         (Family::TwoPass, 4, tile(16), &[512, 1022]),
         (Family::TwoPass, 8, tile(32), &[1022, 1024]),
+        (Family::TwoPass, 32, tile(128), &[4094]),
         (Family::Wide, 4, None, &[256]),
         (Family::Wide, 8, None, &[512]),
         (Family::Wide, 16, None, &[1024]),
@@ -77,6 +77,7 @@ fn families_with_other_numbers_of_threads() {
 /// The more blocks share a multiprocessor, the fewer of a number's three arrays are in its shared memory:
 /// here two of them, and one.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn two_pass_with_numbers_in_tables() {
     for (longest, arrays) in [(640, 2), (1024, 1)] {
         for bits in [longest - 2, longest] {

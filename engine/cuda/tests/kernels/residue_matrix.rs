@@ -152,6 +152,7 @@ fn many_sections() {
 /// Moduli in parts, and pieces of vectors that end within a vector: each part is computed, and copied in and
 /// out, by itself.
 #[test]
+#[ignore = "slow: .ci/run has it"]
 fn moduli_in_parts() {
     let moduli = ResidueModuli::largest(5).unwrap();
     let seeded = SeededRows::new(&moduli, 70, 35, [9; 32]).unwrap();

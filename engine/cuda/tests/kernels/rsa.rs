@@ -3,7 +3,7 @@
 use crate::{chunks, devices, held_to, tile, variant};
 use modmill_core::rns::Bases;
 use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob, Request};
-use modmill_cuda::{Cuda, Fault, Stage};
+use modmill_cuda::{Cuda, Cut, Fault, Stage};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 use std::ops::Range;
@@ -200,19 +200,28 @@ fn many_items_with_one_key() {
     }
 }
 
-/// Every family, with one modulus and many items or few, and a modulus each.
 #[test]
 fn public_powers() {
-    let mut rng = Rng::new(73);
-    for (family, threads, cut, bits) in [
-        (Family::Row, 1, None, 254),
+    check_public_powers(&[(Family::Row, 1, None, 254), (Family::TwoPass, 2, tile(8), 510)]);
+}
+
+#[test]
+#[ignore = "slow: .ci/run has it"]
+fn public_powers_of_other_families_and_numbers_of_threads() {
+    check_public_powers(&[
         (Family::Row, 4, None, 256),
         (Family::TwoPass, 4, tile(16), 512),
-        (Family::TwoPass, 2, tile(8), 510),
         (Family::Wide, 1, None, 256),
         (Family::Wide, 2, None, 500),
         (Family::Narrow, 1, None, 250),
-    ] {
+    ]);
+}
+
+/// Checks public powers with one modulus and many items or few, and with a modulus each, for families with a number
+/// of threads, a cut and a length in bits.
+fn check_public_powers(cases: &[(Family, u32, Option<Cut>, usize)]) {
+    let mut rng = Rng::new(73);
+    for &(family, threads, cut, bits) in cases {
         let Some(cuda) = held_to(devices(), variant(family, threads, cut, bits)) else { return };
         let keys: Vec<Key> = (0..3).map(|_| Key::random(bits, &mut rng)).collect();
         let bits = keys[0].n.bits() as usize;

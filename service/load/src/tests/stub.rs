@@ -14,7 +14,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tokio::sync::MutexGuard;
 
 /// How the server misbehaves. Numbers count signatures from 1; 0 means never.
 #[derive(Default)]
@@ -37,11 +36,7 @@ struct Inner {
 pub(super) struct Stub {
     pub(super) url: String,
     inner: Arc<Inner>,
-    _alone: MutexGuard<'static, ()>,
 }
-
-/// One server at a time: tests that measure must not disturb each other.
-static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 struct Keys {
     engine: Engine,
@@ -67,7 +62,6 @@ fn sign(digests: &[&[u8]]) -> Vec<Vec<u8>> {
 
 impl Stub {
     pub(super) async fn start(behaviour: Behaviour) -> Self {
-        let alone = ALONE.lock().await;
         keys();
         let inner =
             Arc::new(Inner { behaviour, signatures: AtomicU64::new(0), seen: Mutex::new(HashMap::new()) });
@@ -82,7 +76,7 @@ impl Stub {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { url, inner, _alone: alone }
+        Self { url, inner }
     }
 
     /// How often an operation of KMS was asked for.

@@ -165,6 +165,7 @@ async fn bodies_of_somebody_without_a_secret_shut_nobody_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "slow: .ci/run has it"]
 async fn bodies_that_stand_still_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(folder.path());
