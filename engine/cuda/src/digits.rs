@@ -101,7 +101,9 @@ pub(crate) struct DigitsPlan {
     /// Batches of steps, or digits of a quotient.
     rounds: u32,
     pub(crate) chunk: usize,
+    /// Estimated seconds, and those without the copies of the numbers from and to the host.
     pub(crate) seconds: f64,
+    pub(crate) kernel_seconds: f64,
 }
 
 /// Batches of steps after which g is zero, for numbers of `bits` bits: the bound of
@@ -153,7 +155,7 @@ impl DigitsPlan {
         let threads = digits.div_ceil(most).next_power_of_two().min(MOST_THREADS);
         let (digits, threads, rounds) =
             (digits.div_ceil(threads) as u32, threads as u32, batches(bits) as u32);
-        Self { task, threads, digits, rounds, chunk: 0, seconds: 0.0 }
+        Self { task, threads, digits, rounds, chunk: 0, seconds: 0.0, kernel_seconds: 0.0 }
     }
 
     /// The plan for quotients or remainders of numbers of `bits` bits by divisors of at least `shortest` bits
@@ -190,7 +192,7 @@ impl DigitsPlan {
     }
 
     /// Seconds in kernels for `count` numbers, on a device that is `slowdown` times slower than an H200.
-    fn kernel_seconds(&self, count: usize, slowdown: f64) -> f64 {
+    fn seconds_of(&self, count: usize, slowdown: f64) -> f64 {
         let (once, each) = self.task.instructions();
         let round = f64::from(self.threads) * (once + f64::from(self.digits) * each);
         let all = count as f64 * round / INSTRUCTIONS_PER_SECOND;
@@ -241,9 +243,13 @@ impl Cuda {
             (Location::Device, Location::Device) => 0.0,
             _ => 3.0 * longer as f64 * count as f64 / 8.0 / COPY_RATE,
         };
-        let kernels = plan.kernel_seconds(count, integer_slowdown(&limits));
-        let seconds = OVERHEAD_SECONDS + kernels.max(copied);
-        Some(DigitsPlan { chunk: chunk_items(3 * longer), seconds, ..plan })
+        let kernels = plan.seconds_of(count, integer_slowdown(&limits));
+        Some(DigitsPlan {
+            chunk: chunk_items(3 * longer),
+            seconds: OVERHEAD_SECONDS + kernels.max(copied),
+            kernel_seconds: OVERHEAD_SECONDS + kernels,
+            ..plan
+        })
     }
 
     /// Whether remainders may be found by division, and not by the kernels of a family or a variant.

@@ -34,17 +34,19 @@ impl Cuda {
     /// How the GPUs compute a request; `None` if they have no kernels for it.
     #[must_use]
     pub fn plan(&self, request: &Request) -> Option<Plan> {
-        let digits = self.digits_plan(request).map(|digits| self.plan_of_digits(request, digits));
+        let digits = self.digits_plan(request);
+        let by_digits = |digits| self.plan_of_digits(request, digits);
         if matches!(request.op, Op::Inv | Op::Gcd | Op::Div) {
-            return digits;
+            return digits.map(by_digits);
         }
         if !Op::OF_ITEMS.contains(&request.op) {
             return self.plan_composed(request);
         }
         let products = self.plan_of_products(request);
         match (products, digits) {
-            (Some(products), Some(digits)) if products.seconds <= digits.seconds => Some(products),
-            (products, digits) => digits.or(products),
+            // The times of products are those of kernels: both ways copy the same numbers.
+            (Some(products), Some(digits)) if products.seconds <= digits.kernel_seconds => Some(products),
+            (products, digits) => digits.map(by_digits).or(products),
         }
     }
 
