@@ -1,7 +1,11 @@
 //! Sharing the answers of a call among the threads.
 
 use crate::backend::Cpu;
+use crate::threads::Share;
 use rayon::prelude::*;
+
+/// Limbs of a number that threads may share: transforms do.
+pub(crate) const LONG: usize = 1 << 13;
 
 impl Cpu {
     /// Calls `work` for every chunk of `size` limbs, on all threads. Its arguments are a workspace of the
@@ -16,15 +20,9 @@ impl Cpu {
         workspace: &(dyn Fn() -> W + Sync),
         work: &(dyn Fn(&mut W, usize, &mut [u64]) + Sync),
     ) {
-        if self.threads() == 1 || limbs.len() <= grain * size {
-            // There is no work to share: waking another thread costs more than it brings.
-            let mut own = workspace();
-            limbs.chunks_mut(size).enumerate().for_each(|(index, chunk)| work(&mut own, index, chunk));
-        } else {
-            self.install(|| {
-                let chunks = limbs.par_chunks_mut(size).enumerate().with_min_len(grain);
-                chunks.for_each_init(workspace, |own, (index, chunk)| work(own, index, chunk));
-            });
-        }
+        self.install_if(limbs.len() > grain * size || size >= LONG, || {
+            let chunks = limbs.par_chunks_mut(size).enumerate().with_min_len(grain);
+            chunks.each_with(workspace, |own, (index, chunk)| work(own, index, chunk));
+        });
     }
 }

@@ -136,7 +136,12 @@ mod tests {
     fn groups_are_multiplied_on_every_path() {
         let mut random = Random::new(8);
         for path in CpuPath::detect() {
-            let settings = Settings { isa: Some(path.isa()), family: Some(path.family()), threads: Some(2) };
+            let settings = Settings {
+                isa: Some(path.isa()),
+                family: Some(path.family()),
+                threads: Some(2),
+                ..Settings::default()
+            };
             let cpu = Cpu::new(settings).unwrap();
             for bits in [2, 63, 64, 65, 521] {
                 let mut modulus = random.bits(bits);

@@ -2,6 +2,7 @@
 //! derivations are in `docs/algorithms/division.md` and `docs/algorithms/square-root.md`.
 
 use crate::backend::Cpu;
+use crate::chunks::LONG;
 use crate::inverses::recipe;
 use crate::limbs::with_scalar;
 use crate::long::BarrettDivisor;
@@ -10,6 +11,7 @@ use crate::out_of_memory::returned;
 use crate::remainder::{Scratch, div_rem};
 use crate::run::wrong;
 use crate::square_root::{self, Roots};
+use crate::threads::Share;
 use modmill_core::limbs::bit_length;
 use modmill_core::{Batch, Error, Moduli, Operand, Plan, Watch, watched};
 use rayon::prelude::*;
@@ -122,18 +124,12 @@ impl Cpu {
             items * strides[1],
             chunks,
         ));
-        if self.threads() == 1 || chunks < 2 {
-            let mut space = workspace();
-            parts.enumerate().for_each(|(index, (first, second))| each(&mut space, index, [first, second]));
-        } else {
-            let parts: Vec<_> = parts.collect();
-            self.install(|| {
-                let parts = parts.into_par_iter().enumerate();
-                parts.for_each_init(&workspace, |space, (index, (first, second))| {
-                    each(space, index, [first, second])
-                });
-            });
-        }
+        let parts: Vec<_> = parts.collect();
+        self.install_if(chunks > 1 || limbs >= LONG, || {
+            let parts = parts.into_par_iter().enumerate();
+            parts
+                .each_with(&workspace, |space, (index, (first, second))| each(space, index, [first, second]));
+        });
         if watch.is_some_and(Watch::is_stopped) { Err(Error::Interrupted) } else { Ok([first, second]) }
     }
 }

@@ -52,6 +52,7 @@ mod steps;
 mod team;
 #[cfg(test)]
 mod test_support;
+pub mod threads;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 #[cfg(target_arch = "x86_64")]

@@ -228,7 +228,7 @@ impl Cpu {
     /// portable kernel.
     fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Result<Batch, Error> {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
-        rns::run(&self.workers.pool, job, otherwise, |domain, item, out| {
+        rns::run(&self.workers, job, otherwise, |domain, item, out| {
             let (a, b) = (job.a.get(item), job.b.get(item));
             let compute = || match operation {
                 Modular::Multiply => {

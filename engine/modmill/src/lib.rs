@@ -60,6 +60,10 @@ mod residues;
 mod sort;
 mod steps;
 mod stream;
+/// Work that the threads of an engine share.
+pub mod threads {
+    pub use modmill_cpu::threads::Share;
+}
 pub mod trees;
 pub mod warm;
 mod watched;

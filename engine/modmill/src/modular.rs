@@ -12,6 +12,7 @@ use modmill_core::{
     Watch, limbs,
 };
 use modmill_cpu::power_of_two as two;
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 
 /// The names of the operands in errors.
@@ -264,7 +265,7 @@ impl Engine {
                     let two = modulo_power_of_two(op, a.get(item), b.get(item), b.bits(), k);
                     Ok(two::join(answers.get(item), odd.get(item), &two, k, stride))
                 };
-                sorted.even.par_iter().map(join).collect::<Result<Vec<two::Residue>, Error>>()
+                sorted.even.par_iter().map(join).list::<Result<Vec<two::Residue>, Error>>()
             })?;
             for (&item, answer) in sorted.even.iter().zip(joined) {
                 answers.get_mut(item).copy_from_slice(&answer);

@@ -1,6 +1,7 @@
 //! Answers in one piece of memory.
 
 use crate::ItemError;
+use modmill::threads::Share;
 use modmill::{Engine, Spare, try_vector};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -110,10 +111,8 @@ impl Rows {
     /// A value or the error of every item, made of its bytes. The engine's threads share many items.
     pub(crate) fn each<T: Send>(&self, engine: &Engine, make: impl Fn(&[u8]) -> T + Sync) -> Answers<T> {
         let answer = |item: usize| self.get(item).map(&make).map_err(|error| *error);
-        if engine.threads() == 1 || self.len() <= GRAIN {
-            return (0..self.len()).map(answer).collect();
-        }
-        engine.install(|| (0..self.len()).into_par_iter().with_min_len(GRAIN).map(answer).collect())
+        let items = (0..self.len()).into_par_iter().with_min_len(GRAIN).map(answer);
+        engine.install_if(self.len() > GRAIN, || items.list())
     }
 
     /// A vector for each item.

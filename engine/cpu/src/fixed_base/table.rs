@@ -6,6 +6,7 @@ use crate::domain::{Domain, Workspace};
 use crate::kernel::Kernel;
 use crate::path::CpuPath;
 use crate::rows::Rows;
+use crate::threads::Share;
 use modmill_core::Operand;
 use modmill_core::limbs::bits_at;
 use rayon::prelude::*;
@@ -90,7 +91,7 @@ impl Table {
         let mut words = Rows::zeros(places * entries * digits);
         let parts =
             words.par_chunks_mut(K::LANES * entries * digits).zip(first.par_chunks(K::LANES * digits));
-        parts.for_each_init(
+        parts.each_with(
             || Workspace::new::<K>(bits),
             |work, (words, first)| fill(domain, words, first, entries, layout, work),
         );

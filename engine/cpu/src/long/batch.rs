@@ -5,6 +5,7 @@ use super::modular::PreparedModulus;
 use super::multiplier::{Multiplier, PreparedFactor};
 use crate::fft::memory::prefer_large_pages;
 use crate::team::Workers;
+use crate::threads::Share;
 use modmill_core::{Batch, Error, Job, Moduli, Modulus, Operand};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -25,8 +26,8 @@ pub(crate) fn run(
     let lead = |compute: &dyn Fn() -> Zeroizing<Vec<u64>>| {
         led(workers, job.items.len(), is_power || job.bits >= TEAM_BITS, || clear_at_end(compute))
     };
-    workers.pool.install(|| {
-        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(place, out)| {
+    workers.install(|| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(place, out)| {
             let item = job.items.get(place);
             let answer = lead(&|| match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
@@ -54,9 +55,8 @@ pub(crate) fn products(
         (Operand::Each(_), Operand::Shared { .. }) => (a, Some(b)),
         _ => (a, None),
     };
-    let prepare = |shared: Operand<'_>| {
-        workers.pool.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)))
-    };
+    let prepare =
+        |shared: Operand<'_>| workers.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
     if let Some(shared) = shared.filter(|_| count > 1) {
         return products_prepared(workers, multiplier, each, (&prepare(shared), shared.bits()), count);
     }
@@ -103,7 +103,7 @@ const TEAM_BITS: usize = 1 << 19;
 /// Runs `compute` for one of `count` items. A team of threads shares the item if there are more threads than
 /// items and the item takes long enough.
 fn led<T>(workers: &Workers, count: usize, is_long: bool, compute: impl FnOnce() -> T) -> T {
-    if is_long && count < workers.pool.current_num_threads() { workers.team.lead(compute) } else { compute() }
+    if is_long && count < workers.count() { workers.team.lead(compute) } else { compute() }
 }
 
 /// Computes `count` answers of `bits` bits, with bits at least 1. `limbs` is the number of limbs that an item
@@ -120,8 +120,8 @@ fn each_item(
     prefer_large_pages(answers.as_limbs_mut());
     let compute =
         |item: usize, out: &mut [u64]| led(workers, count, bits >= 2 * TEAM_BITS, || compute(item, out));
-    workers.pool.install(|| {
-        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
+    workers.install(|| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(item, out)| {
             if limbs(item) == stride {
                 return compute(item, out);
             }

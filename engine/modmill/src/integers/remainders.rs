@@ -9,6 +9,7 @@ use crate::operation::Operation;
 use crate::place::Place;
 use crate::products::Multiply;
 use modmill_core::{Answers, Batch, Error, ItemError, ItemErrorKind, Moduli, Operand, limbs};
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ impl Operation for Joined<'_> {
         let mut joined = engine.on_host(&product)?;
         let stride = joined.stride().max(1);
         engine.install(|| {
-            joined.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, number)| {
+            joined.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(item, number)| {
                 limbs::add_assign(number, rests.get(item));
             });
         });
