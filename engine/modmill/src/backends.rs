@@ -5,7 +5,7 @@ use crate::config::EngineConfig;
 use crate::gpu::{Cuda, Reciprocals};
 use crate::host_memory::HostMemory;
 use modmill_core::sync::Mutex;
-use modmill_core::{Backend, Batch, Error, Location, Op, Path, Plan, Request, Resident, TRANSFORM_MAX_BITS};
+use modmill_core::{Backend, Batch, Error, Location, Path, Plan, Request, Resident, TRANSFORM_MAX_BITS};
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
 use std::sync::Arc;
@@ -257,17 +257,6 @@ impl Backends {
             Some(cuda) => cuda.upload(answers.view(), index).map_err(Error::from),
             None => Ok(HostMemory::resident(answers)),
         }
-    }
-
-    /// Whether GPUs computed bytes, with the seconds of their kernels.
-    pub(crate) fn octets_outcome(
-        &self,
-        op: Op,
-        count: usize,
-        run: crate::gpu::Result<f64>,
-    ) -> Result<bool, Error> {
-        let request = Request::new(op, 0, count);
-        Ok(self.outcome(&request, run.map(|seconds| ((), seconds)))?.is_some())
     }
 }
 

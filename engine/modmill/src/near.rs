@@ -76,8 +76,8 @@ pub(crate) fn with_host_copies<T>(
             let (a, moduli) = (a.operand(), inverses.job.moduli.on_host());
             run(Call::Inverses(&Inverses { job: Job { a, b: a, moduli, ..inverses.job }, ..*inverses }))
         }
-        // The host finds remainders first.
-        Call::Quotients(_) => run(call),
+        // The host finds remainders first, and bytes are on the host.
+        Call::Quotients(_) | Call::CrtPow(_) | Call::PublicPow(_) => run(call),
         Call::Divisors(divisors) => {
             let (a, b) = (OnHost::of(divisors.a)?, OnHost::of(divisors.b)?);
             run(Call::Divisors(&Divisors { a: a.operand(), b: b.operand(), ..*divisors }))
