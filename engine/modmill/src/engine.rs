@@ -274,7 +274,8 @@ pub fn only_backend(engine: &Engine) -> Option<modmill_core::Backend> {
 /// Seconds that kernels of GPUs have computed for an engine so far.
 ///
 /// ```
-/// use modmill::{Backend, Engine, kernel_seconds};
+/// use modmill::cuda::kernel_seconds;
+/// use modmill::{Backend, Engine};
 ///
 /// let engine = Engine::builder().backend(Backend::Cpu).build()?;
 /// assert_eq!(kernel_seconds(&engine), 0.0);

@@ -72,7 +72,8 @@ impl<'e> ModularSums<'e> {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, ModularSums, Modulus, Sums};
+    /// use modmill::sums::{ModularSums, Sums};
+    /// use modmill::{Batch, Engine, Modulus};
     ///
     /// let engine = Engine::new()?;
     /// let modular = ModularSums::new(&engine, &Modulus::from_hex("fffffffb")?, 10)?;

@@ -11,6 +11,7 @@ use modmill_core::{Batch, Error, Operand, limbs};
 use modmill_cpu::lucas::is_strong_probable_prime;
 use zeroize::Zeroizing;
 
+pub use modmill_cpu::long::MersenneLike;
 pub use special::{is_fermat_prime, is_mersenne_prime, lucas_lehmer, pepin};
 
 /// Whether each candidate passes a Miller-Rabin round to every public base of `bases`. A base is reduced

@@ -2,8 +2,9 @@
 
 use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
+use modmill::memory::try_vector;
 use modmill::threads::Share;
-use modmill::{Batch, number, try_vector};
+use modmill::{Batch, number};
 use rayon::prelude::*;
 use std::ops::Range;
 

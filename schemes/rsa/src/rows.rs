@@ -1,8 +1,9 @@
 //! Answers in one piece of memory.
 
 use crate::ItemError;
+use modmill::Engine;
+use modmill::memory::{Spare, try_vector};
 use modmill::threads::Share;
-use modmill::{Engine, Spare, try_vector};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::slice::ChunksExactMut;

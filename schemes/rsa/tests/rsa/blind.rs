@@ -2,7 +2,7 @@
 
 use crate::devices;
 use modmill::Engine;
-use modmill::kernel_seconds;
+use modmill::cuda::kernel_seconds;
 use modmill_rsa::{
     Answers, BlindScheme, Blinded, Error, ItemError, PrivateKey, PrivateParts, PrivateTask, PublicKey, Rsa,
     Sizes, hazmat,

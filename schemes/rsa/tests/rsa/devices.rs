@@ -1,7 +1,8 @@
 //! RSA on an emulated GPU gives the same answers as on the CPU, also if the CPU has to finish.
 
 use modmill::cuda::Settings;
-use modmill::{Backend, Engine, EngineBuilder, Family, kernel_seconds};
+use modmill::cuda::kernel_seconds;
+use modmill::{Backend, Engine, EngineBuilder, Family};
 use modmill_cuda::{Chip, Cut, Faults, Layout, Variant};
 use modmill_rsa::{
     EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
