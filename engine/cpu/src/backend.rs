@@ -5,8 +5,9 @@ use crate::long::{ModularSums, Multiplier, SumFactors};
 use crate::out_of_memory::returned;
 use crate::path::CpuPath;
 use crate::team::Workers;
-use crate::threads;
+use crate::threads::{self, Share};
 use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Plan, Recorder, Sums};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The choices that a caller may fix; everything else is chosen by measured costs.
@@ -24,6 +25,9 @@ pub struct Settings {
 
 /// The most worker threads of a backend.
 pub const MAX_THREADS: usize = 4096;
+
+/// Limbs of a number that threads may share: transforms do.
+pub(crate) const LONG: usize = 1 << 13;
 
 /// The CPU backend.
 pub struct Cpu {
@@ -114,6 +118,24 @@ impl Cpu {
             true => self.install(work),
             false => threads::run(true, work),
         }
+    }
+
+    /// Calls `work` for every chunk of `size` limbs, on all threads. Its arguments are a workspace of the
+    /// thread, the index of the chunk and its limbs. A thread takes at least `grain` chunks at a time.
+    ///
+    /// This is compiled once for each type of workspace, not once for each kernel and operation: calling
+    /// `work` by its address costs nanoseconds, and a chunk has microseconds of work.
+    pub(crate) fn each_chunk<W>(
+        &self,
+        limbs: &mut [u64],
+        (size, grain): (usize, usize),
+        workspace: &(dyn Fn() -> W + Sync),
+        work: &(dyn Fn(&mut W, usize, &mut [u64]) + Sync),
+    ) {
+        self.install_if(limbs.len() > grain * size || size >= LONG, || {
+            let chunks = limbs.par_chunks_mut(size).enumerate().with_min_len(grain);
+            chunks.each_with(workspace, |own, (index, chunk)| work(own, index, chunk));
+        });
     }
 
     /// The fastest multiplier of long numbers among the paths, or any other if no path has one.

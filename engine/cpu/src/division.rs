@@ -1,8 +1,7 @@
 //! Running a plan for quotients with remainders, or for square roots with remainders, item by item. The
 //! derivations are in `docs/algorithms/division.md` and `docs/algorithms/square-root.md`.
 
-use crate::backend::Cpu;
-use crate::chunks::LONG;
+use crate::backend::{Cpu, LONG};
 use crate::inverses::recipe;
 use crate::limbs::with_scalar;
 use crate::long::BarrettDivisor;

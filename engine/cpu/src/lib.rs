@@ -11,7 +11,6 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512ifma;
 mod backend;
-mod chunks;
 mod column;
 mod composed;
 mod cost;

@@ -5,9 +5,8 @@ mod on_gpus;
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use crate::modular::Modular;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use crate::sort::is_for_kernels;
 use modmill_core::{
     Answers, Backend, Batch, Call, Error, Exponent, FixedPowers, Modulus, Operand, Request, Secrecy, limbs,

@@ -46,8 +46,6 @@ mod modular_sums;
 mod multi_pow;
 mod near;
 pub mod number;
-mod on_host;
-mod operation;
 mod pinned;
 mod place;
 mod prepared;

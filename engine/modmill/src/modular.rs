@@ -3,9 +3,8 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::even::OddParts;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
 use modmill_core::{
     Answers, Batch, Call, Error, Exponent, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Plan, Secrecy,

@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::{Device, Place};
+use crate::near::OnHost;
+use crate::place::{Device, Operation, Place};
 use crate::products::Multiply;
 use modmill_core::{Answers, Batch, Error, Op, Operand, Request, Resident, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};

@@ -6,7 +6,7 @@ mod special;
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
 use crate::integers;
-use crate::on_host::OnHost;
+use crate::near::OnHost;
 use modmill_core::{Batch, Error, Operand, limbs};
 use modmill_cpu::lucas::is_strong_probable_prime;
 use zeroize::Zeroizing;

@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
-use crate::on_host::OnHost;
-use crate::operation::{Operation, Second};
-use crate::place::{Holds, Place};
+use crate::near::OnHost;
+use crate::place::{Holds, Operation, Place, Second};
 use modmill_core::{Answers, Batch, Error, Op, Operand, Request, limbs};
 
 /// Square roots `floor(sqrt(a))`, in half as many bits as `a` has, rounded up. The time depends on the
