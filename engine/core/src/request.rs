@@ -248,7 +248,7 @@ impl Exponents {
             // Nobody looks at numbers on a device: their declared width counts.
             (true, _, Operand::Resident(view)) => Self::Each { bits: view.bits() },
             (true, _, Operand::SharedResident(view)) => Self::Shared { bits: view.bits() },
-            (true, Secrecy::Public, Operand::Shared { .. }) => Self::Public(job.b.get(0).into()),
+            (true, Secrecy::Public, Operand::Shared { .. }) => Self::Public(job.b.limbs(0).into()),
             (true, Secrecy::Public, Operand::Each(view)) => {
                 // An item that the exponents do not have is refused when the job is run.
                 let items = job.items.iter().filter(|&item| item < view.len());

@@ -163,7 +163,7 @@ mod tests {
                         for (place, found) in found.iter().enumerate() {
                             let items = place * group..(place * group + group).min(37);
                             let product = items.fold(BigUint::from(1u8), |product, item| {
-                                product * big(column.get(item)) % big(&modulus)
+                                product * big(column.limbs(item)) % big(&modulus)
                             });
                             assert_eq!(big(found), product, "{path:?}, {bits} bits, groups of {group}");
                         }

@@ -32,7 +32,7 @@ impl Cpu {
         match method {
             Method::Division(limbs) => with_scalar!(limbs, scalar => {
                 let item = |scratch: &mut Scratch, item: usize, [quotient, rest]: [&mut [u64]; 2]| {
-                    let (a, n) = (a.get(item), divisors.get(item));
+                    let (a, n) = (a.limbs(item), divisors.get(item));
                     if bit_length(n) > 0 {
                         div_rem(scalar, a, n, (&mut quotient[..a.len()], rest), scratch);
                     }
@@ -46,7 +46,7 @@ impl Cpu {
                     Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
                 };
                 let item = |_: &mut (), item: usize, [quotient, rest]: [&mut [u64]; 2]| {
-                    let (a, n) = (a.get(item), divisors.get(item));
+                    let (a, n) = (a.limbs(item), divisors.get(item));
                     let answers = match &shared {
                         Some(shared) => shared.quotient_and_remainder(a),
                         None if bit_length(n) > 0 => divisor(n).quotient_and_remainder(a),
@@ -84,7 +84,7 @@ impl Cpu {
         with_scalar!(limbs, scalar => returned(|| {
             let roots = Roots { scalar, multiplier };
             let item = |scratch: &mut square_root::Scratch, item: usize, [root, rest]: [&mut [u64]; 2]| {
-                let a = a.get(item);
+                let a = a.limbs(item);
                 let rest_limbs = rest.len().min(a.len());
                 roots.root(a, (&mut root[..a.len().div_ceil(2)], &mut rest[..rest_limbs]), scratch);
             };

@@ -156,7 +156,7 @@ impl Engine {
         let invert = |place: usize| {
             let item = sorted.even[place];
             let modulus = moduli.get(item);
-            self.cpu().inverse_of(a.get(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
+            self.cpu().inverse_of(a.limbs(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
         };
         for (&index, inverse) in sorted.even.iter().zip(self.each_item(sorted.even.len(), invert)?) {
             match inverse {

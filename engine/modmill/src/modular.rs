@@ -261,7 +261,7 @@ impl Engine {
                         return Err(Error::Interrupted);
                     }
                     let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
-                    let two = modulo_power_of_two(op, a.get(item), b.get(item), b.bits(), k);
+                    let two = modulo_power_of_two(op, a.limbs(item), b.limbs(item), b.bits(), k);
                     Ok(two::join(answers.get(item), odd.get(item), &two, k, stride))
                 };
                 sorted.even.par_iter().map(join).list::<Result<Vec<two::Residue>, Error>>()

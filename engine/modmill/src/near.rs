@@ -58,7 +58,7 @@ pub(crate) fn with_view<T>(
         Operand::Each(view) => work(view),
         operand => {
             let mut one = Batch::try_zeros(operand.bits(), 1)?;
-            let value = operand.get(0);
+            let value = operand.limbs(0);
             one.get_mut(0)[..value.len()].copy_from_slice(value);
             work(one.view())
         }

@@ -98,7 +98,7 @@ impl Engine {
             return Err(Error::LengthMismatch { what: "factor", expected: 1, found: 0 });
         }
         let multiplier = self.multiplier();
-        let prepare = || multiplier.prepare(factor.get(0), longest.div_ceil(64));
+        let prepare = || multiplier.prepare(factor.limbs(0), longest.div_ceil(64));
         let prepared = returned(|| Ok(self.install(prepare)))?;
         let form = Form::Host(multiplier, prepared);
         Ok(Prepared { bits: factor.bits(), longest, count: 1, form })

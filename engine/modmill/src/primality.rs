@@ -167,7 +167,7 @@ fn round(
     })?;
     let mut picked = Batch::try_zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 })?;
     for (index, &item) in tested.iter().enumerate().take(picked.len()) {
-        picked.get_mut(index).copy_from_slice(bases.get(item));
+        picked.get_mut(index).copy_from_slice(bases.limbs(item));
     }
     let base = if picked.is_empty() { bases } else { Operand::from(&picked) };
     let reduced = engine.mul_mod(base, Operand::Shared { bits: 1, value: &[1] }, &moduli)?;

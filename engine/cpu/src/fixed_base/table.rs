@@ -78,7 +78,7 @@ impl Table {
         let mut first = Rows::zeros(places * digits);
         let mut work = Workspace::new::<K>(bits);
         let mut x = std::mem::take(&mut work.x);
-        domain.enter(&[base.get(0)], base.bits(), &mut x, &mut work);
+        domain.enter(&[base.limbs(0)], base.bits(), &mut x, &mut work);
         for (place, power) in first.chunks_exact_mut(digits).enumerate() {
             if place > 0 {
                 domain.square(&mut x, window, &mut work);

@@ -55,14 +55,15 @@ pub(crate) fn products(
         (Operand::Each(_), Operand::Shared { .. }) => (a, Some(b)),
         _ => (a, None),
     };
-    let prepare =
-        |shared: Operand<'_>| workers.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)));
+    let prepare = |shared: Operand<'_>| {
+        workers.install(|| multiplier.prepare(shared.limbs(0), each.bits().div_ceil(64)))
+    };
     if let Some(shared) = shared.filter(|_| count > 1) {
         return products_prepared(workers, multiplier, each, (&prepare(shared), shared.bits()), count);
     }
-    let limbs = |item| a.get(item).len() + b.get(item).len();
+    let limbs = |item| a.limbs(item).len() + b.limbs(item).len();
     each_item(workers, a.bits() + b.bits(), count, limbs, |item, out| {
-        multiplier.multiply(a.get(item), b.get(item), out);
+        multiplier.multiply(a.limbs(item), b.limbs(item), out);
     })
 }
 
@@ -78,9 +79,9 @@ pub(crate) fn products_prepared(
         workers,
         a.bits() + bits,
         count,
-        |item| a.get(item).len() + b.limbs(),
+        |item| a.limbs(item).len() + b.limbs(),
         |item, out| {
-            multiplier.multiply_prepared(a.get(item), b, out);
+            multiplier.multiply_prepared(a.limbs(item), b, out);
         },
     )
 }
@@ -92,8 +93,8 @@ pub(crate) fn squares(
     a: Operand<'_>,
     count: usize,
 ) -> Result<Batch, Error> {
-    let limbs = |item| 2 * a.get(item).len();
-    each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
+    let limbs = |item| 2 * a.limbs(item).len();
+    each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.limbs(item), out))
 }
 
 /// Bits of a number from which a team shares a single product. Shorter products are done before a thread

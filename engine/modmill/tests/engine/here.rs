@@ -53,7 +53,7 @@ fn answers(engine: &Engine, numbers: &Numbers) -> Result<Vec<Batch>, Error> {
     let mut streamed = Batch::zeros(modulus.bits(), short.len());
     let request = Request::new(Op::MulMod, modulus.bits(), short.len()).one_modulus();
     engine.stream(&request).into_batch(&Squares(short, modulus), &mut streamed)?;
-    let fixed = engine.fixed_base(short.shared(1), modulus, 17)?;
+    let fixed = engine.fixed_base(short.shared(1), modulus, 20)?;
     let long_modulus = &Modulus::new(long.get(0))?;
     let (quotients, remainders) = integers::sqrt_rem(engine, long)?;
     let tree = trees::product(engine, short)?;
