@@ -139,6 +139,6 @@ impl Engine {
         let limbs = numbers.as_limbs();
         let is_long = numbers.len() > GRAIN;
         let numbers = limbs.par_chunks_exact(stride).with_min_len(GRAIN);
-        self.install_if(is_long, || numbers.sum_by(zero, add, |sum, other| add(sum, &other)))
+        self.cpu().install_if(is_long, || numbers.sum_by(zero, add, |sum, other| add(sum, &other)))
     }
 }

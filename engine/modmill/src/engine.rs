@@ -242,12 +242,6 @@ impl Engine {
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.backends().cpu.install(work)
     }
-
-    /// Runs `work` on this engine's threads, as [`install`](Self::install) does, if it `is_long`. Other work
-    /// is not worth waking a thread: the caller's does it alone.
-    pub fn install_if<T: Send>(&self, is_long: bool, work: impl FnOnce() -> T + Send) -> T {
-        self.backends().cpu.install_if(is_long, work)
-    }
 }
 
 /// An engine with the threads and devices of another, on one backend: without GPUs, or with GPUs for

@@ -58,10 +58,7 @@ mod residues;
 mod sort;
 mod steps;
 mod stream;
-/// Work that the threads of an engine share.
-pub mod threads {
-    pub use modmill_cpu::threads::Share;
-}
+pub mod threads;
 pub mod trees;
 pub mod warm;
 mod watched;

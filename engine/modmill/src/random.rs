@@ -91,7 +91,7 @@ fn draw(
     };
     let grain = GRAIN.div_ceil(stride) * stride;
     let limbs = numbers.as_limbs_mut();
-    engine.install_if(limbs.len() > grain, || limbs.par_chunks_mut(grain).try_each(draw))?;
+    engine.cpu().install_if(limbs.len() > grain, || limbs.par_chunks_mut(grain).try_each(draw))?;
     Ok(numbers)
 }
 

@@ -277,7 +277,7 @@ fn write_rows<T: Send, E: Send>(
         write(first + items.start, numbers.slice(items), elements).err()
     };
     let pieces = elements.par_chunks_mut(WRITTEN * width).enumerate().map(write);
-    let failed: Vec<Option<E>> = engine.install_if(numbers.len() > WRITTEN, || pieces.list());
+    let failed: Vec<Option<E>> = engine.cpu().install_if(numbers.len() > WRITTEN, || pieces.list());
     failed.into_iter().flatten().next().map_or(Ok(()), Err)
 }
 

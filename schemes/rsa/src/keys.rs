@@ -2,7 +2,7 @@
 
 use crate::{Error, PrivateKey, PublicKey};
 use modmill::Engine;
-use modmill::threads::Share;
+use modmill::threads::{Share, install_if};
 use rayon::prelude::*;
 
 /// Keys that one thread looks at, at least.
@@ -73,7 +73,7 @@ impl<'a, K> Keys<'a, K> {
             Self::Each(keys) => {
                 let shared = keys.par_iter().with_min_len(GRAIN);
                 let check = || shared.try_each(|key| if holds(key) { Ok(()) } else { Err(()) });
-                engine.install_if(keys.len() > GRAIN, check).is_ok()
+                install_if(engine, keys.len() > GRAIN, check).is_ok()
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::ItemError;
 use modmill::Engine;
 use modmill::memory::{Spare, try_vector};
-use modmill::threads::Share;
+use modmill::threads::{Share, install_if};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::slice::ChunksExactMut;
@@ -113,7 +113,7 @@ impl Rows {
     pub(crate) fn each<T: Send>(&self, engine: &Engine, make: impl Fn(&[u8]) -> T + Sync) -> Answers<T> {
         let answer = |item: usize| self.get(item).map(&make).map_err(|error| *error);
         let items = (0..self.len()).into_par_iter().with_min_len(GRAIN).map(answer);
-        engine.install_if(self.len() > GRAIN, || items.list())
+        install_if(engine, self.len() > GRAIN, || items.list())
     }
 
     /// A vector for each item.
