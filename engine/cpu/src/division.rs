@@ -39,23 +39,26 @@ impl Cpu {
                 };
                 self.pairs((plan, widths), watch, || Scratch::new(0, 0), item)
             }),
+            // Threads share the products of a divisor that is prepared for all items.
             Method::Transforms(multiplier) => returned(|| {
-                let divisor = |n: &[u64]| BarrettDivisor::new(multiplier, n);
-                let shared = match divisors {
-                    Moduli::Shared(modulus) => Some(divisor(modulus.value())),
-                    Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
-                };
-                let item = |_: &mut (), item: usize, [quotient, rest]: [&mut [u64]; 2]| {
-                    let (a, n) = (a.limbs(item), divisors.get(item));
-                    let answers = match &shared {
-                        Some(shared) => shared.quotient_and_remainder(a),
-                        None if bit_length(n) > 0 => divisor(n).quotient_and_remainder(a),
-                        None => return,
+                self.install(|| {
+                    let divisor = |n: &[u64]| BarrettDivisor::new(multiplier, n);
+                    let shared = match divisors {
+                        Moduli::Shared(modulus) => Some(divisor(modulus.value())),
+                        Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
                     };
-                    quotient[..a.len()].copy_from_slice(&answers.0);
-                    rest[..answers.1.len()].copy_from_slice(&answers.1);
-                };
-                self.pairs((plan, widths), watch, || (), item)
+                    let item = |_: &mut (), item: usize, [quotient, rest]: [&mut [u64]; 2]| {
+                        let (a, n) = (a.limbs(item), divisors.get(item));
+                        let answers = match &shared {
+                            Some(shared) => shared.quotient_and_remainder(a),
+                            None if bit_length(n) > 0 => divisor(n).quotient_and_remainder(a),
+                            None => return,
+                        };
+                        quotient[..a.len()].copy_from_slice(&answers.0);
+                        rest[..answers.1.len()].copy_from_slice(&answers.1);
+                    };
+                    self.pairs((plan, widths), watch, || (), item)
+                })
             }),
             _ => Err(wrong(plan)),
         }
