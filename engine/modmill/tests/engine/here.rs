@@ -41,8 +41,8 @@ impl Numbers {
     }
 }
 
-/// The answers of every kind of operation.
-fn answers(engine: &Engine, numbers: &Numbers) -> Result<Vec<Batch>, Error> {
+/// The answers of every kind of operation. `seen` is told of each that has answered.
+fn answers(engine: &Engine, numbers: &Numbers, seen: impl Fn(&str)) -> Result<Vec<Batch>, Error> {
     let Numbers { short, odd, even, long, modulus } = numbers;
     let exponents = &Batch::from_hex(["10001"])?;
     let e = Public(exponents.shared(0));
@@ -50,39 +50,48 @@ fn answers(engine: &Engine, numbers: &Numbers) -> Result<Vec<Batch>, Error> {
         Err(Error::Items(partial)) => Ok(partial.answers),
         answers => answers,
     };
-    let mut streamed = Batch::zeros(modulus.bits(), short.len());
-    let request = Request::new(Op::MulMod, modulus.bits(), short.len()).one_modulus();
-    engine.stream(&request).into_batch(&Squares(short, modulus), &mut streamed)?;
+    let streamed = || {
+        let mut squares = Batch::zeros(modulus.bits(), short.len());
+        let request = Request::new(Op::MulMod, modulus.bits(), short.len()).one_modulus();
+        engine.stream(&request).into_batch(&Squares(short, modulus), &mut squares)?;
+        Ok(squares)
+    };
     let fixed = engine.fixed_base(short.shared(1), modulus, 20)?;
     let long_modulus = &Modulus::new(long.get(0))?;
-    let (quotients, remainders) = integers::sqrt_rem(engine, long)?;
-    let tree = trees::product(engine, short)?;
-    Ok(vec![
-        engine.mul(short, odd)?,
-        engine.square(long)?,
-        engine.mul_mod(short, short, odd)?,
-        engine.mul_mod(short, short, even)?,
-        engine.mul_mod(long, long, long_modulus)?,
-        engine.pow(short, e, odd)?,
-        engine.pow(short, e, even)?,
-        engine.pow(short, exponents.shared(0), modulus)?,
-        engine.reduce(long, modulus)?,
-        engine.div(long, modulus)?,
-        engine.div(long.shared(1), long_modulus)?,
-        quotients,
-        remainders,
-        engine.gcd(short, odd)?,
-        engine.gcd(long.shared(0), long.shared(1))?,
-        found(engine.inv(short, odd))?,
-        engine.pow_fixed_base(&fixed, exponents)?,
-        engine.multi_pow(&[short.into(), odd.into()], &[e.0, e.0], modulus)?,
-        engine.product_mod(short, modulus)?,
-        engine.sum_mod(short, modulus)?,
-        engine.add(short, odd)?,
-        integers::add_mod(engine, short, short, odd)?,
-        tree,
-        streamed,
-    ])
+    let operations: [(&str, &dyn Fn() -> Result<Batch, Error>); 24] = [
+        ("mul of short numbers", &|| engine.mul(short, odd)),
+        ("square of long numbers", &|| engine.square(long)),
+        ("mul_mod of short numbers", &|| engine.mul_mod(short, short, odd)),
+        ("mul_mod of even moduli", &|| engine.mul_mod(short, short, even)),
+        ("mul_mod of long numbers", &|| engine.mul_mod(long, long, long_modulus)),
+        ("pow of short numbers", &|| engine.pow(short, e, odd)),
+        ("pow of even moduli", &|| engine.pow(short, e, even)),
+        ("pow of short numbers", &|| engine.pow(short, exponents.shared(0), modulus)),
+        ("reduce of long numbers", &|| engine.reduce(long, modulus)),
+        ("div of long numbers", &|| engine.div(long, modulus)),
+        ("div of one long number", &|| engine.div(long.shared(1), long_modulus)),
+        ("roots of long numbers", &|| Ok(integers::sqrt_rem(engine, long)?.0)),
+        ("remainders of roots", &|| Ok(integers::sqrt_rem(engine, long)?.1)),
+        ("gcd of short numbers", &|| engine.gcd(short, odd)),
+        ("gcd of long numbers", &|| engine.gcd(long.shared(0), long.shared(1))),
+        ("inv of short numbers", &|| found(engine.inv(short, odd))),
+        ("pow_fixed_base", &|| engine.pow_fixed_base(&fixed, exponents)),
+        ("multi_pow of short numbers", &|| {
+            engine.multi_pow(&[short.into(), odd.into()], &[e.0, e.0], modulus)
+        }),
+        ("product_mod of short numbers", &|| engine.product_mod(short, modulus)),
+        ("sum_mod of short numbers", &|| engine.sum_mod(short, modulus)),
+        ("add of short numbers", &|| engine.add(short, odd)),
+        ("add_mod of short numbers", &|| integers::add_mod(engine, short, short, odd)),
+        ("a tree", &|| trees::product(engine, short)),
+        ("a stream", &streamed),
+    ];
+    let compute = |(name, compute): (&str, &dyn Fn() -> Result<Batch, Error>)| {
+        let found = compute()?;
+        seen(name);
+        Ok(found)
+    };
+    operations.into_iter().map(compute).collect()
 }
 
 struct Squares<'a>(&'a Batch, &'a Modulus);
@@ -106,7 +115,8 @@ fn threads() -> Option<usize> {
 fn count_threads() {
     let (before, numbers) = (threads(), Numbers::new());
     let engine = Engine::builder().backend(Backend::Cpu).here().build().unwrap();
-    let found = answers(&engine, &numbers).unwrap();
+    let none_started = |name: &str| assert_eq!(threads(), before, "{name} started threads");
+    let found = answers(&engine, &numbers, none_started).unwrap();
     assert!(random::below(&engine, &numbers.modulus, 100_000).is_ok());
     assert!(primality::is_probable_prime(&engine, &numbers.odd, &[2]).is_ok());
     assert_eq!((engine.threads(), threads()), (1, before), "threads were started");
@@ -114,11 +124,11 @@ fn count_threads() {
     let many = Engine::builder().backend(Backend::Cpu).threads(3).build().unwrap();
     let with_three = threads();
     assert_eq!(with_three, before.map(|count| count + 3));
-    assert!(answers(&many.here(), &numbers).unwrap() == found);
+    assert!(answers(&many.here(), &numbers, |_| ()).unwrap() == found);
     // Also on a thread of the engine's own, which then computes alone.
-    assert!(many.install(|| answers(&many.here(), &numbers)).unwrap() == found);
+    assert!(many.install(|| answers(&many.here(), &numbers, |_| ())).unwrap() == found);
     assert_eq!(threads(), with_three, "threads were started");
-    assert!(answers(&many, &numbers).unwrap() == found);
+    assert!(answers(&many, &numbers, |_| ()).unwrap() == found);
     println!("counted");
 }
 
