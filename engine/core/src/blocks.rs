@@ -34,8 +34,8 @@ impl<T: Copy> PerItem<'_, T> {
     }
 }
 
-/// A modulus that is the product of two primes, with an exponent, for powers by the Chinese remainder theorem.
-/// Numbers are little-endian limbs.
+/// A modulus that is the product of two primes, with an exponent, for powers by the Chinese remainder
+/// theorem. Numbers are little-endian limbs.
 #[derive(Clone, Copy)]
 pub struct CrtModulus<'a> {
     /// The product n.

@@ -80,8 +80,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The number that item `index` uses, with at most as many limbs as the width needs. `None` if the numbers
-    /// are on a device: they have to be downloaded first.
+    /// The number that item `index` uses, with at most as many limbs as the width needs. `None` if the
+    /// numbers are on a device: they have to be downloaded first.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u64]> {

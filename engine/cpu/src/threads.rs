@@ -14,7 +14,7 @@ thread_local! {
 
 /// Runs `work`. If `is_alone`, no other thread takes part in what it shares.
 pub(crate) fn run<T>(is_alone: bool, work: impl FnOnce() -> T) -> T {
-    /// What the thread did before. It goes on with that even after a panic.
+    /// The state of the thread before. It comes back even after a panic.
     struct Before(bool);
     impl Drop for Before {
         fn drop(&mut self) {

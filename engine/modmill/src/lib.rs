@@ -104,7 +104,7 @@ pub mod memory {
     pub use modmill_core::{Spare, try_vector};
 }
 
-/// What an engine has executed, for tests that hold it against plans.
+/// Records of what an engine has executed, for tests that hold it against plans.
 pub mod recorder {
     pub use modmill_core::{Execution, Recorder};
 }
