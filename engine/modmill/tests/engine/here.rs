@@ -41,6 +41,9 @@ impl Numbers {
     }
 }
 
+/// An operation with its numbers.
+type Compute<'a> = &'a dyn Fn() -> Result<Batch, Error>;
+
 /// The answers of every kind of operation. `seen` is told of each that has answered.
 fn answers(engine: &Engine, numbers: &Numbers, seen: impl Fn(&str)) -> Result<Vec<Batch>, Error> {
     let Numbers { short, odd, even, long, modulus } = numbers;
@@ -58,7 +61,7 @@ fn answers(engine: &Engine, numbers: &Numbers, seen: impl Fn(&str)) -> Result<Ve
     };
     let fixed = engine.fixed_base(short.shared(1), modulus, 20)?;
     let long_modulus = &Modulus::new(long.get(0))?;
-    let operations: [(&str, &dyn Fn() -> Result<Batch, Error>); 24] = [
+    let operations: [(&str, Compute<'_>); 24] = [
         ("mul of short numbers", &|| engine.mul(short, odd)),
         ("square of long numbers", &|| engine.square(long)),
         ("mul_mod of short numbers", &|| engine.mul_mod(short, short, odd)),
@@ -86,7 +89,7 @@ fn answers(engine: &Engine, numbers: &Numbers, seen: impl Fn(&str)) -> Result<Ve
         ("a tree", &|| trees::product(engine, short)),
         ("a stream", &streamed),
     ];
-    let compute = |(name, compute): (&str, &dyn Fn() -> Result<Batch, Error>)| {
+    let compute = |(name, compute): (&str, Compute<'_>)| {
         let found = compute()?;
         seen(name);
         Ok(found)
