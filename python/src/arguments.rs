@@ -36,6 +36,17 @@ impl<'py> Call<'py> {
         Ok(Self { py, engine, width, max_bits, out, on_failure, progress })
     }
 
+    /// A call with its columns, and the number of its items.
+    pub(crate) fn of<const N: usize>(
+        options: Options<'py>,
+        arguments: [(&'static str, &Bound<'py, PyAny>); N],
+    ) -> PyResult<(Self, [Column; N], usize)> {
+        let call = Self::new(options)?;
+        let columns = call.columns(arguments)?;
+        let items = count(&columns.each_ref());
+        Ok((call, columns, items))
+    }
+
     /// Reads the arguments, which have the same number of items or serve all items.
     pub(crate) fn columns<const N: usize>(
         &self,
@@ -111,6 +122,17 @@ impl<'py> Call<'py> {
         watching::run(self.py, &self.engine, extent, progress, work)
     }
 
+    /// Python's objects for the answers of `work`, which takes `steps` products of limbs for an item, about.
+    pub(crate) fn answer(
+        &self,
+        columns: &[&Column],
+        steps: usize,
+        work: impl FnOnce(&modmill::Engine) -> Result<Batch, Error> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let computed = self.run(count(columns), steps, work)?;
+        self.deliver(self.answers(computed, columns)?, columns)
+    }
+
     /// The form of byte strings that are answers: `given` unless `out` names another.
     pub(crate) fn form_of_strings(&self, given: Form) -> PyResult<Form> {
         match self.out {
@@ -173,15 +195,12 @@ impl<'py> Call<'py> {
     pub(crate) fn deliver(&self, answers: Answers, columns: &[&Column]) -> PyResult<Bound<'py, PyAny>> {
         answers.deliver(self.py, &self.engine, &self.target(columns), self.on_failure)
     }
+}
 
-    /// Python's objects for the answers of a computation.
-    pub(crate) fn deliver_computed(
-        &self,
-        computed: Result<Batch, Error>,
-        columns: &[&Column],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.deliver(self.answers(computed, columns)?, columns)
-    }
+/// The square of the number of limbs of the widest column: products of limbs of a short operation, about.
+pub(crate) fn square_of_limbs(columns: &[&Column]) -> usize {
+    let limbs = columns.iter().map(|column| column.bits().div_ceil(64)).max().unwrap_or(1);
+    limbs.saturating_mul(limbs)
 }
 
 /// The number of items of a call.

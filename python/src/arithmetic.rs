@@ -1,6 +1,6 @@
 //! The functions of the package that compute with numbers.
 
-use crate::arguments::{Call, Options, count};
+use crate::arguments::{Call, Options, square_of_limbs};
 use crate::column::Column;
 use crate::signs;
 use modmill::{Batch, Engine, Error, ItemError, Public};
@@ -18,10 +18,9 @@ pub(crate) fn powmod<'py>(
     secret: bool,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [base, exp, modulus] = call.columns([("base", base), ("exp", exp), ("mod", modulus)])?;
+    let (call, [base, exp, modulus], items) =
+        Call::of(options, [("base", base), ("exp", exp), ("mod", modulus)])?;
     let columns = [&base, &exp, &modulus];
-    let items = count(&columns);
     let moduli = call.moduli(&modulus, items)?;
     let resident = call.on_device(&columns, |device| match secret {
         true => device.pow(base.operand(), exp.operand(), moduli.of_engine()),
@@ -48,8 +47,7 @@ pub(crate) fn powmod<'py>(
         })
     };
     let limbs = modulus.bits().div_ceil(64);
-    let powers = call.run(items, exp.bits().saturating_mul(limbs * limbs), power)?;
-    call.deliver_computed(powers, &columns)
+    call.answer(&columns, exp.bits().saturating_mul(limbs * limbs), power)
 }
 
 /// `a b` modulo `modulus`.
@@ -60,10 +58,8 @@ pub(crate) fn mulmod<'py>(
     modulus: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b, modulus] = call.columns([("a", a), ("b", b), ("mod", modulus)])?;
+    let (call, [a, b, modulus], items) = Call::of(options, [("a", a), ("b", b), ("mod", modulus)])?;
     let columns = [&a, &b, &modulus];
-    let items = count(&columns);
     let moduli = call.moduli(&modulus, items)?;
     let resident =
         call.on_device(&columns, |device| device.mul_mod(a.operand(), b.operand(), moduli.of_engine()))?;
@@ -76,8 +72,7 @@ pub(crate) fn mulmod<'py>(
             signs::negate(answers, &moduli, |item| a.is_negative(item) != b.is_negative(item));
         })
     };
-    let products = call.run(items, square_of_limbs(&columns), multiply)?;
-    call.deliver_computed(products, &columns)
+    call.answer(&columns, square_of_limbs(&columns), multiply)
 }
 
 /// The inverse of `a` modulo `modulus`.
@@ -87,17 +82,14 @@ pub(crate) fn invert<'py>(
     modulus: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, modulus] = call.columns([("a", a), ("mod", modulus)])?;
+    let (call, [a, modulus], items) = Call::of(options, [("a", a), ("mod", modulus)])?;
     let columns = [&a, &modulus];
-    let items = count(&columns);
     let moduli = call.moduli(&modulus, items)?;
     let inverse = |engine: &Engine| {
         let inverses = engine.inv(a.operand(), moduli.of_engine());
         in_answers(inverses, &[&a], |answers| signs::negate(answers, &moduli, |item| a.is_negative(item)))
     };
-    let inverses = call.run(items, INVERSE * square_of_limbs(&columns), inverse)?;
-    call.deliver_computed(inverses, &columns)
+    call.answer(&columns, INVERSE * square_of_limbs(&columns), inverse)
 }
 
 /// The greatest common divisor of `a` and `b`.
@@ -107,13 +99,10 @@ pub(crate) fn gcd<'py>(
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b] = call.columns([("a", a), ("b", b)])?;
+    let (call, [a, b], _) = Call::of(options, [("a", a), ("b", b)])?;
     let columns = [&a, &b];
-    let items = count(&columns);
     let find = |engine: &Engine| engine.gcd(a.operand(), b.operand());
-    let divisors = call.run(items, INVERSE * square_of_limbs(&columns), find)?;
-    call.deliver_computed(divisors, &columns)
+    call.answer(&columns, INVERSE * square_of_limbs(&columns), find)
 }
 
 /// The product of `a` and `b`.
@@ -123,10 +112,8 @@ pub(crate) fn mul<'py>(
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b] = call.columns([("a", a), ("b", b)])?;
+    let (call, [a, b], items) = Call::of(options, [("a", a), ("b", b)])?;
     let columns = [&a, &b];
-    let items = count(&columns);
     if let Some(products) = call.on_device(&columns, |device| device.mul(a.operand(), b.operand()))? {
         return Ok(products);
     }
@@ -137,12 +124,6 @@ pub(crate) fn mul<'py>(
         answers.negative = (0..items).filter(|&item| a.is_negative(item) != b.is_negative(item)).collect();
     }
     call.deliver(answers, &columns)
-}
-
-/// The square of the number of limbs of the widest column.
-fn square_of_limbs(columns: &[&Column]) -> usize {
-    let limbs = columns.iter().map(|column| column.bits().div_ceil(64)).max().unwrap_or(1);
-    limbs.saturating_mul(limbs)
 }
 
 /// Changes the answers if some of the columns have negative numbers, also where some items failed.

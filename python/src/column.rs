@@ -109,7 +109,7 @@ impl Column {
 
     /// The number of item `item`, which is in the memory of the host.
     pub(crate) fn get(&self, item: usize) -> &[u64] {
-        self.all().get(if self.form.is_scalar() { 0 } else { item })
+        self.all().limbs(if self.form.is_scalar() { 0 } else { item })
     }
 
     /// Whether the number of item `item` is negative.

@@ -1,9 +1,10 @@
 //! The functions of the package that divide, find roots, multiples, cofactors and symbols.
 
 use crate::answers::{Answers, Target, deliver};
-use crate::arguments::{Call, Options, count, with_unread};
+use crate::arguments::{Call, Options, square_of_limbs, with_unread};
 use crate::column::{Column, is_zero};
 use crate::errors::OrRaise;
+use crate::powers::not_negative;
 use crate::primes::deliver_verdicts;
 use crate::signs;
 use modmill::{Batch, Engine, Error, ItemError, Jacobi, integers};
@@ -22,10 +23,8 @@ pub(crate) fn f_divmod<'py>(
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b] = call.columns([("a", a), ("b", b)])?;
+    let (call, [a, b], items) = Call::of(options, [("a", a), ("b", b)])?;
     let columns = [&a, &b];
-    let items = count(&columns);
     let divisors = call.moduli(&b, items)?;
     let divide = |engine: &Engine| match engine.div_rem(a.operand(), divisors.of_engine()) {
         Ok((quotients, remainders)) => Ok((quotients, remainders, Vec::new())),
@@ -50,7 +49,7 @@ pub(crate) fn f_divmod<'py>(
     let is_negative = |item: &usize| a.is_negative(*item) && !is_zero(quotients.get(*item));
     let negative: Vec<usize> = (0..items).filter(is_negative).collect();
     let quotients = Answers { negative, failed: failed.clone(), ..Answers::new(quotients) };
-    pair(&call, [quotients, Answers { failed, ..Answers::new(remainders) }], &columns)
+    tuple(&call, vec![quotients, Answers { failed, ..Answers::new(remainders) }], &columns)
 }
 
 /// Exact quotients of `a` by a positive `b`.
@@ -60,10 +59,8 @@ pub(crate) fn divexact<'py>(
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b] = call.columns([("a", a), ("b", b)])?;
+    let (call, [a, b], items) = Call::of(options, [("a", a), ("b", b)])?;
     let columns = [&a, &b];
-    let items = count(&columns);
     let divisors = call.moduli(&b, items)?;
     let divide = |engine: &Engine| integers::div_exact(engine, a.operand(), divisors.of_engine());
     let quotients = call.run(items, steps(&columns), divide)?;
@@ -80,12 +77,10 @@ pub(crate) fn lcm<'py>(
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b] = call.columns([("a", a), ("b", b)])?;
+    let (call, [a, b], _) = Call::of(options, [("a", a), ("b", b)])?;
     let columns = [&a, &b];
     let find = |engine: &Engine| integers::lcm(engine, a.operand(), b.operand());
-    let multiples = call.run(count(&columns), 16 * steps(&columns), find)?;
-    call.deliver_computed(multiples, &columns)
+    call.answer(&columns, 16 * steps(&columns), find)
 }
 
 /// Greatest common divisors g of `a` and `b` with `g = s a + t b`.
@@ -95,10 +90,8 @@ pub(crate) fn gcdext<'py>(
     b: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, b] = call.columns([("a", a), ("b", b)])?;
+    let (call, [a, b], items) = Call::of(options, [("a", a), ("b", b)])?;
     let columns = [&a, &b];
-    let items = count(&columns);
     let find = |engine: &Engine| engine.xgcd(a.operand(), b.operand());
     let found = call.run(items, 16 * steps(&columns), find)?.or_raise(call.py)?;
     // The engine has g = s a - t b, or the negative of it, for absolute values.
@@ -118,33 +111,27 @@ pub(crate) fn gcdext<'py>(
 /// Square roots of numbers, rounded down.
 #[pyfunction]
 pub(crate) fn isqrt<'py>(n: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let n = roots(&call, n)?;
-    let columns = [&n];
-    let find = |engine: &Engine| integers::isqrt(engine, n.operand());
-    let found = call.run(count(&columns), steps(&columns), find)?;
-    call.deliver_computed(found, &columns)
+    let (call, [n], _) = Call::of(options, [("n", n)])?;
+    not_negative(&n)?;
+    call.answer(&[&n], steps(&[&n]), |engine| integers::isqrt(engine, n.operand()))
 }
 
 /// Square roots of numbers, rounded down, with what is left.
 #[pyfunction]
 pub(crate) fn isqrt_rem<'py>(n: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let n = roots(&call, n)?;
-    let columns = [&n];
+    let (call, [n], items) = Call::of(options, [("n", n)])?;
+    not_negative(&n)?;
     let find = |engine: &Engine| integers::sqrt_rem(engine, n.operand());
-    let (roots, rests) = call.run(count(&columns), steps(&columns), find)?.or_raise(call.py)?;
-    pair(&call, [Answers::new(roots), Answers::new(rests)], &columns)
+    let (roots, rests) = call.run(items, steps(&[&n]), find)?.or_raise(call.py)?;
+    tuple(&call, vec![Answers::new(roots), Answers::new(rests)], &[&n])
 }
 
 /// Whether numbers are squares.
 #[pyfunction]
 pub(crate) fn is_square<'py>(n: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [n] = call.columns([("n", n)])?;
-    let columns = [&n];
+    let (call, [n], items) = Call::of(options, [("n", n)])?;
     let find = |engine: &Engine| integers::is_square(engine, n.operand());
-    let verdicts = call.run(count(&columns), steps(&columns), find)?.or_raise(call.py)?;
+    let verdicts = call.run(items, steps(&[&n]), find)?.or_raise(call.py)?;
     deliver_verdicts(&call, &n, verdicts)
 }
 
@@ -155,10 +142,8 @@ pub(crate) fn jacobi<'py>(
     n: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [a, n] = call.columns([("a", a), ("n", n)])?;
+    let (call, [a, n], items) = Call::of(options, [("a", a), ("n", n)])?;
     let columns = [&a, &n];
-    let items = count(&columns);
     let moduli = call.moduli(&n, items)?;
     let find = |engine: &Engine| engine.jacobi(a.operand(), moduli.of_engine());
     let symbols = call.run(items, 16 * steps(&columns), find)?.or_raise(call.py)?;
@@ -181,27 +166,12 @@ pub(crate) fn jacobi<'py>(
     call.deliver(answers, &columns)
 }
 
-/// Numbers whose roots are wanted, which are not negative.
-fn roots<'py>(call: &Call<'py>, n: &Bound<'py, PyAny>) -> PyResult<Column> {
-    let [n] = call.columns([("n", n)])?;
-    match n.negative.first() {
-        Some(item) => Err(PyValueError::new_err(format!("n: item {item} is negative"))),
-        None => Ok(n),
-    }
-}
-
 fn steps(columns: &[&Column]) -> usize {
-    let limbs = columns.iter().map(|column| column.bits().div_ceil(64)).max().unwrap_or(1);
-    STEPS.saturating_mul(limbs.saturating_mul(limbs))
+    STEPS.saturating_mul(square_of_limbs(columns))
 }
 
 fn reasons(failed: &[ItemError]) -> Vec<(usize, String)> {
     failed.iter().map(|item| (item.index, item.kind.to_string())).collect()
-}
-
-/// Python's objects for two answers of each item.
-fn pair<'py>(call: &Call<'py>, answers: [Answers; 2], columns: &[&Column]) -> PyResult<Bound<'py, PyAny>> {
-    tuple(call, answers.into(), columns)
 }
 
 /// A tuple of Python's objects for several answers of each item, which have the same failed items.

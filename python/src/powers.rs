@@ -23,8 +23,7 @@ pub(crate) fn fixed_base(
     exp_bits: usize,
     options: Options<'_>,
 ) -> PyResult<FixedBase> {
-    let call = Call::new(options.only(&["engine"])?)?;
-    let [base, column] = call.columns([("base", base), ("mod", modulus)])?;
+    let (call, [base, column], _) = Call::of(options.only(&["engine"])?, [("base", base), ("mod", modulus)])?;
     not_negative(&base)?;
     if !base.form.is_scalar() {
         return Err(PyValueError::new_err("base is one number"));
@@ -44,16 +43,14 @@ impl FixedBase {
         secret: bool,
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(options)?;
-        let [exp] = call.columns([("exp", exp)])?;
+        let (call, [exp], _) = Call::of(options, [("exp", exp)])?;
         not_negative(&exp)?;
         let power = |engine: &Engine| match secret {
             true => engine.pow_fixed_base(&self.fixed, exp.operand()),
             false => engine.pow_fixed_base(&self.fixed, Public(exp.operand())),
         };
         let steps = exp.bits().saturating_mul(self.limbs * self.limbs) / 4;
-        let powers = call.run(count(&[&exp]), steps, power)?;
-        call.deliver_computed(powers, &[&exp])
+        call.answer(&[&exp], steps, power)
     }
 }
 
@@ -86,8 +83,7 @@ pub(crate) fn multi_pow<'py>(
     };
     let limbs = modulus.bits().div_ceil(64);
     let longest = exps.iter().map(Operand::bits).max().unwrap_or(0);
-    let powers = call.run(items, longest.saturating_mul(limbs * limbs), power)?;
-    call.deliver_computed(powers, &columns)
+    call.answer(&columns, longest.saturating_mul(limbs * limbs), power)
 }
 
 /// The product of all numbers of a column modulo one number.
@@ -97,8 +93,8 @@ pub(crate) fn product_mod<'py>(
     modulus: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options.only(&["width", "max_bits", "engine", "progress"])?)?;
-    let [numbers, column] = call.columns([("numbers", numbers), ("mod", modulus)])?;
+    let options = options.only(&["width", "max_bits", "engine", "progress"])?;
+    let (call, [numbers, column], _) = Call::of(options, [("numbers", numbers), ("mod", modulus)])?;
     if let Some(item) = numbers.null.first().or(numbers.long.first().map(|(item, _)| item)) {
         return Err(PyValueError::new_err(format!("numbers: item {item} is null or too long")));
     }
@@ -108,14 +104,15 @@ pub(crate) fn product_mod<'py>(
     let mut product = call.run(count(&[&numbers]), limbs * limbs, multiply)?.or_raise(call.py)?;
     let moduli = Moduli::Shared(modulus);
     signs::negate(&mut product, &moduli, |_| numbers.negative.len() % 2 == 1);
-    call.deliver_computed(Ok(product), &[&column])
+    call.deliver(call.answers(Ok(product), &[&column])?, &[&column])
 }
 
 fn operands(columns: &[Column]) -> Vec<Operand<'_>> {
     columns.iter().map(Column::operand).collect()
 }
 
-fn not_negative(column: &Column) -> PyResult<()> {
+/// Refuses columns with negative numbers.
+pub(crate) fn not_negative(column: &Column) -> PyResult<()> {
     match column.negative.first() {
         Some(item) => Err(PyValueError::new_err(format!("{}: item {item} is negative", column.name))),
         None => Ok(()),

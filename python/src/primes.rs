@@ -19,32 +19,22 @@ const SMALL_BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 /// Whether the numbers are prime, by Miller-Rabin rounds to random bases.
 #[pyfunction]
 pub(crate) fn is_prime<'py>(
-    py: Python<'py>,
     n: &Bound<'py, PyAny>,
     rounds: &Bound<'py, PyAny>,
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rounds = whole("rounds", rounds, 0..=u32::MAX as usize)?;
-    let call = Call::new(options)?;
-    let [n] = call.columns([("n", n)])?;
-    let candidates = n.batch().or_raise(py)?;
-    let items = candidates.len();
-    let limbs = candidates.stride();
-    let verdicts =
-        call.run(items, n.bits().saturating_mul(limbs * limbs), |engine| test(engine, &candidates, rounds))?;
-    deliver_verdicts(&call, &n, verdicts.or_raise(py)?)
+    verdicts_of(n, options, |engine, candidates| test(engine, candidates, rounds))
 }
 
 /// The least primes above numbers.
 #[pyfunction]
 pub(crate) fn next_prime<'py>(n: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [n] = call.columns([("n", n)])?;
+    let (call, [n], _) = Call::of(options, [("n", n)])?;
     let mut numbers = n.batch().or_raise(call.py)?;
     // 2 is the least prime above negative numbers as well.
     n.negative.iter().for_each(|&item| numbers.get_mut(item).fill(0));
-    let primes = call.run(numbers.len(), usize::MAX, |engine| next_primes(engine, &numbers))?;
-    call.deliver_computed(primes, &[&n])
+    call.answer(&[&n], usize::MAX, |engine| next_primes(engine, &numbers))
 }
 
 /// Whether the numbers pass the strong Lucas test with Selfridge's parameters.
@@ -71,8 +61,7 @@ fn verdicts_of<'py>(
     options: Options<'py>,
     test: impl Fn(&Engine, &Batch) -> Result<Vec<bool>, Error> + Send + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call::new(options)?;
-    let [n] = call.columns([("n", n)])?;
+    let (call, [n], _) = Call::of(options, [("n", n)])?;
     let candidates = n.batch().or_raise(call.py)?;
     let limbs = candidates.stride();
     let steps = n.bits().saturating_mul(limbs * limbs);

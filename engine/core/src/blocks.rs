@@ -1,4 +1,4 @@
-//! Operations of RSA as a whole, from bytes to bytes: what a device that has one is handed.
+//! Powers from bytes to bytes: their operands, and the way of the numbers in and out.
 
 use std::ops::Range;
 
@@ -34,10 +34,10 @@ impl<T: Copy> PerItem<'_, T> {
     }
 }
 
-/// A private key by the Chinese remainder theorem: a modulus that is the product of two primes. Numbers are
-/// little-endian limbs.
+/// A modulus that is the product of two primes, with an exponent, for powers by the Chinese remainder
+/// theorem. Numbers are little-endian limbs.
 #[derive(Clone, Copy)]
-pub struct CrtKey<'a> {
+pub struct CrtModulus<'a> {
     /// The product n.
     pub modulus: &'a [u64],
     /// The primes p and q.
@@ -48,13 +48,13 @@ pub struct CrtKey<'a> {
     pub coefficient: &'a [u64],
 }
 
-/// Powers with secret exponents by the Chinese remainder theorem, each checked with the public exponent.
+/// Powers with secret exponents by the Chinese remainder theorem, each checked with a short public exponent.
 #[derive(Clone, Copy)]
-pub struct CrtJob<'a> {
+pub struct CrtPowers<'a> {
     /// Number of items.
     pub count: usize,
-    /// The keys of the items.
-    pub keys: PerItem<'a, CrtKey<'a>>,
+    /// The moduli and exponents of the items.
+    pub moduli: PerItem<'a, CrtModulus<'a>>,
     /// Length of every modulus, in bits.
     pub bits: usize,
     /// Number of limbs of every prime.
@@ -70,7 +70,7 @@ pub struct CrtJob<'a> {
 
 /// Powers with one public exponent.
 #[derive(Clone, Copy)]
-pub struct PublicJob<'a> {
+pub struct PublicPowers<'a> {
     /// Number of items.
     pub count: usize,
     /// The moduli of the items, odd.

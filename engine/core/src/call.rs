@@ -2,8 +2,8 @@
 
 use crate::sync::Mutex;
 use crate::{
-    Batch, Error, Exponents, Job, Location, Moduli, ModuliForm, Modulus, Op, Operand, Plan, Product, Request,
-    Resident, Secrecy, Step, Watch,
+    Batch, Blocks, CrtPowers, Error, Exponents, Job, Location, Moduli, ModuliForm, Modulus, Op, Operand,
+    Plan, Product, PublicPowers, Request, Resident, Secrecy, Step, Watch,
 };
 use std::any::Any;
 
@@ -28,6 +28,10 @@ pub enum Call<'a> {
     Divisors(&'a Divisors<'a>),
     /// Quotients.
     Quotients(&'a Quotients<'a>),
+    /// Powers by the Chinese remainder theorem, from bytes to bytes.
+    CrtPow(&'a CrtPowers<'a>),
+    /// Powers with one short public exponent, from bytes to bytes.
+    PublicPow(&'a PublicPowers<'a>),
 }
 
 /// Inverses of the first factors of a job, which have no more bits than the job says.
@@ -226,6 +230,8 @@ impl Call<'_> {
             Self::Inverses(inverses) => Request::of(Op::Inv, &inverses.job),
             Self::Divisors(divisors) => Request::of_divisors(divisors),
             Self::Quotients(quotients) => Request::of_quotients(quotients),
+            Self::CrtPow(powers) => Request::of_crt(powers),
+            Self::PublicPow(powers) => Request::of_public(powers),
         })
     }
 
@@ -242,6 +248,8 @@ impl Call<'_> {
             Self::Inverses(inverses) => inverses.job.moduli.bits(),
             Self::Divisors(divisors) => divisors.bits(),
             Self::Quotients(quotients) => quotients.a.bits(),
+            Self::CrtPow(powers) => powers.bits,
+            Self::PublicPow(powers) => powers.bits,
         }
     }
 
@@ -259,6 +267,7 @@ impl Call<'_> {
             Self::Inverses(inverses) => is_resident(&inverses.job.a),
             Self::Divisors(divisors) => [divisors.a, divisors.b].iter().any(is_resident),
             Self::Quotients(quotients) => is_resident(&quotients.a),
+            Self::CrtPow(_) | Self::PublicPow(_) => false,
         }
     }
 }
@@ -272,6 +281,8 @@ pub enum Answers<'a> {
     /// The memory of a device: of the one that holds operands, and if none does, of the device with this
     /// index, or of any.
     Device(&'a mut Option<Resident>, Option<usize>),
+    /// Blocks of bytes, which the caller of [`Call::CrtPow`] and [`Call::PublicPow`] makes and takes.
+    Blocks(&'a mut (dyn Blocks + Send)),
     /// Nowhere: nothing is computed, and the plan of the call is the answer. An engine asks so; a backend has
     /// no answers for this place.
     Plan(&'a mut Option<Plan>),
@@ -284,6 +295,7 @@ impl Answers<'_> {
             Self::New(batch) => Answers::New(batch),
             Self::Into(batch) => Answers::Into(batch),
             Self::Device(slot, index) => Answers::Device(slot, *index),
+            Self::Blocks(blocks) => Answers::Blocks(&mut **blocks),
             Self::Plan(slot) => Answers::Plan(slot),
         }
     }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
-pub mod blocks;
+mod blocks;
 mod call;
 pub mod error;
 mod exponent;
@@ -37,7 +37,7 @@ mod watch;
 pub mod window;
 
 pub use batch::{Batch, BatchView};
-pub use blocks::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
+pub use blocks::{Blocks, CrtModulus, CrtPowers, PerItem, PublicPowers};
 pub use call::{Answers, Call, ColumnProducts, Divisors, FixedPowers, Inverses, MultiPowers, Quotients};
 pub use error::{Error, ItemError, ItemErrorKind, Partial};
 pub use exponent::{Exponent, ExponentList, Public};

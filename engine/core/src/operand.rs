@@ -80,18 +80,24 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The number that item `index` uses, with at most as many limbs as the width needs.
-    ///
-    /// # Panics
-    /// If the numbers are on a device: they have to be downloaded first.
+    /// The number that item `index` uses, with at most as many limbs as the width needs. `None` if the
+    /// numbers are on a device: they have to be downloaded first.
     #[must_use]
     #[inline]
-    pub fn get(&self, index: usize) -> &'a [u64] {
+    pub fn get(&self, index: usize) -> Option<&'a [u64]> {
         match self {
-            Self::Resident(_) | Self::SharedResident(_) => panic!("the numbers are on a device"),
-            Self::Each(view) => view.get(index),
-            Self::Shared { bits, value } => &value[..value.len().min(bits.div_ceil(64))],
+            Self::Resident(_) | Self::SharedResident(_) => None,
+            Self::Each(view) => Some(view.get(index)),
+            Self::Shared { bits, value } => Some(&value[..value.len().min(bits.div_ceil(64))]),
         }
+    }
+
+    /// The limbs of the number that item `index` uses, for backends that have refused numbers on a device:
+    /// those have no limbs here.
+    #[must_use]
+    #[inline]
+    pub fn limbs(&self, index: usize) -> &'a [u64] {
+        self.get(index).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A request: everything about a group of items that decides how the group is computed.
 
-use crate::{CrtJob, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Product, PublicJob, Step, limbs};
+use crate::{CrtPowers, Job, KERNEL_MAX_BITS, Moduli, Op, Operand, Product, PublicPowers, Step, limbs};
 use std::sync::Arc;
 
 /// A group of items to be planned: one operation on numbers of about one size.
@@ -155,9 +155,9 @@ impl Request {
         Self { operands, ..Self::new(Op::Step, step.bits(), count) }
     }
 
-    /// The request of private operations of RSA: powers modulo two primes for each item.
+    /// The request of powers by the Chinese remainder theorem: two powers modulo primes for each item.
     #[must_use]
-    pub fn of_crt(job: &CrtJob<'_>) -> Self {
+    pub fn of_crt(job: &CrtPowers<'_>) -> Self {
         Self {
             shortest_bits: 64 * job.prime_limbs,
             exponents: Exponents::Each { bits: job.exponent_bits },
@@ -167,9 +167,9 @@ impl Request {
         }
     }
 
-    /// The request of public operations of RSA.
+    /// The request of powers with a short public exponent.
     #[must_use]
-    pub fn of_public(job: &PublicJob<'_>) -> Self {
+    pub fn of_public(job: &PublicPowers<'_>) -> Self {
         Self::new(Op::PublicPow, job.bits, job.count).public_exponent(job.exponent)
     }
 
@@ -248,7 +248,7 @@ impl Exponents {
             // Nobody looks at numbers on a device: their declared width counts.
             (true, _, Operand::Resident(view)) => Self::Each { bits: view.bits() },
             (true, _, Operand::SharedResident(view)) => Self::Shared { bits: view.bits() },
-            (true, Secrecy::Public, Operand::Shared { .. }) => Self::Public(job.b.get(0).into()),
+            (true, Secrecy::Public, Operand::Shared { .. }) => Self::Public(job.b.limbs(0).into()),
             (true, Secrecy::Public, Operand::Each(view)) => {
                 // An item that the exponents do not have is refused when the job is run.
                 let items = job.items.iter().filter(|&item| item < view.len());

@@ -102,9 +102,9 @@ impl<'a> Step<'a> {
     /// operands are on the host.
     pub fn compute(&self, item: usize, out: &mut [u64]) {
         if let StepKind::Gather(indices) = self.kind {
-            return copy(self.a.get(indices[item]), out);
+            return copy(self.a.limbs(indices[item]), out);
         }
-        let (a, b) = (self.a.get(item), self.b.get(item));
+        let (a, b) = (self.a.limbs(item), self.b.limbs(item));
         let pairs = (0..a.len().max(b.len())).map(|place| (limb(a, place), limb(b, place)));
         match self.kind {
             StepKind::Add => {
@@ -129,7 +129,7 @@ impl<'a> Step<'a> {
                 out[0] = mask::equal(different, 0) & 1;
             }
             StepKind::Select => {
-                let chosen = mask::from_bit(limb(self.flags.get(item), 0) & 1);
+                let chosen = mask::from_bit(limb(self.flags.limbs(item), 0) & 1);
                 out.iter_mut().zip(pairs).for_each(|(out, (a, b))| *out = b ^ (chosen & (a ^ b)));
             }
             StepKind::Gather(_) => {}

@@ -5,7 +5,9 @@ use crate::long::{ModularSums, Multiplier, SumFactors};
 use crate::out_of_memory::returned;
 use crate::path::CpuPath;
 use crate::team::Workers;
+use crate::threads::{self, Share};
 use modmill_core::{Batch, BatchView, Error, Execution, Family, Isa, Plan, Recorder, Sums};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The choices that a caller may fix; everything else is chosen by measured costs.
@@ -17,10 +19,15 @@ pub struct Settings {
     pub family: Option<Family>,
     /// Number of worker threads; by default `RAYON_NUM_THREADS`, or one per core.
     pub threads: Option<usize>,
+    /// Whether there are no worker threads, and every call is computed by its caller's.
+    pub is_here: bool,
 }
 
 /// The most worker threads of a backend.
 pub const MAX_THREADS: usize = 4096;
+
+/// Limbs of a number that threads may share: transforms do.
+pub(crate) const LONG: usize = 1 << 13;
 
 /// The CPU backend.
 pub struct Cpu {
@@ -58,12 +65,14 @@ impl Cpu {
             let family = settings.family.map_or("any algorithm".to_owned(), |family| family.to_string());
             return Err(Error::Unavailable(format!("this processor has no path for {family} on {isa}")));
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(thread_count(settings.threads)?)
-            .thread_name(|index| format!("modmill-{index}"))
-            .build()
-            .map_err(|error| Error::Unavailable(format!("cannot start worker threads: {error}")))?;
-        Ok(Self { workers: Workers::new(pool), paths, recorder: None })
+        let workers = if settings.is_here { Workers::default() } else { start(settings.threads)? };
+        Ok(Self { workers, paths, recorder: None })
+    }
+
+    /// This backend without worker threads: every call is computed by its caller's.
+    #[must_use]
+    pub fn here(&self) -> Self {
+        Self { workers: Workers::default(), paths: self.paths.clone(), recorder: self.recorder.clone() }
     }
 
     /// This backend with a recorder, which is told what is executed.
@@ -78,10 +87,10 @@ impl Cpu {
         &self.paths
     }
 
-    /// Number of worker threads.
+    /// Number of worker threads; one if the caller's thread computes.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.workers.pool.current_num_threads()
+        self.workers.count()
     }
 
     /// Numbers that a thread computes side by side, at most.
@@ -90,15 +99,43 @@ impl Cpu {
         self.paths.iter().map(|path| path.lanes()).max().unwrap_or(1)
     }
 
-    /// The worker threads, for backends that move numbers on the host.
+    /// The worker threads, if there are any, for backends that move numbers on the host.
     #[must_use]
-    pub fn pool(&self) -> Arc<rayon::ThreadPool> {
+    pub fn pool(&self) -> Option<Arc<rayon::ThreadPool>> {
         self.workers.pool.clone()
     }
 
-    /// Runs `work` on the worker threads.
+    /// Runs `work` on the worker threads, or on the caller's thread if there are none. The threads take part
+    /// in what `work` shares by [`Share`](threads::Share).
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.workers.pool.install(work)
+        self.workers.install(work)
+    }
+
+    /// Runs `work` on the worker threads if it `is_long`. The caller's thread does other work alone, because
+    /// waking another one would cost more than it brings.
+    pub fn install_if<T: Send>(&self, is_long: bool, work: impl FnOnce() -> T + Send) -> T {
+        match is_long && self.threads() > 1 {
+            true => self.install(work),
+            false => threads::run(true, work),
+        }
+    }
+
+    /// Calls `work` for every chunk of `size` limbs, on all threads. Its arguments are a workspace of the
+    /// thread, the index of the chunk and its limbs. A thread takes at least `grain` chunks at a time.
+    ///
+    /// This is compiled once for each type of workspace, not once for each kernel and operation: calling
+    /// `work` by its address costs nanoseconds, and a chunk has microseconds of work.
+    pub(crate) fn each_chunk<W>(
+        &self,
+        limbs: &mut [u64],
+        (size, grain): (usize, usize),
+        workspace: &(dyn Fn() -> W + Sync),
+        work: &(dyn Fn(&mut W, usize, &mut [u64]) + Sync),
+    ) {
+        self.install_if(limbs.len() > grain * size || size >= LONG, || {
+            let chunks = limbs.par_chunks_mut(size).enumerate().with_min_len(grain);
+            chunks.each_with(workspace, |own, (index, chunk)| work(own, index, chunk));
+        });
     }
 
     /// The fastest multiplier of long numbers among the paths, or any other if no path has one.
@@ -161,6 +198,16 @@ impl Cpu {
             recorder.add(Execution { path, variant, window });
         }
     }
+}
+
+/// Starts the worker threads.
+fn start(threads: Option<usize>) -> Result<Workers, Error> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(thread_count(threads)?)
+        .thread_name(|index| format!("modmill-{index}"))
+        .build()
+        .map_err(|error| Error::Unavailable(format!("cannot start worker threads: {error}")))?;
+    Ok(Workers::new(pool))
 }
 
 /// Number of worker threads: as asked for, or as `RAYON_NUM_THREADS` says, or one per core. A number in the

@@ -1,7 +1,7 @@
 //! Running a plan for quotients with remainders, or for square roots with remainders, item by item. The
 //! derivations are in `docs/algorithms/division.md` and `docs/algorithms/square-root.md`.
 
-use crate::backend::Cpu;
+use crate::backend::{Cpu, LONG};
 use crate::inverses::recipe;
 use crate::limbs::with_scalar;
 use crate::long::BarrettDivisor;
@@ -10,6 +10,7 @@ use crate::out_of_memory::returned;
 use crate::remainder::{Scratch, div_rem};
 use crate::run::wrong;
 use crate::square_root::{self, Roots};
+use crate::threads::Share;
 use modmill_core::limbs::bit_length;
 use modmill_core::{Batch, Error, Moduli, Operand, Plan, Watch, watched};
 use rayon::prelude::*;
@@ -31,30 +32,33 @@ impl Cpu {
         match method {
             Method::Division(limbs) => with_scalar!(limbs, scalar => {
                 let item = |scratch: &mut Scratch, item: usize, [quotient, rest]: [&mut [u64]; 2]| {
-                    let (a, n) = (a.get(item), divisors.get(item));
+                    let (a, n) = (a.limbs(item), divisors.get(item));
                     if bit_length(n) > 0 {
                         div_rem(scalar, a, n, (&mut quotient[..a.len()], rest), scratch);
                     }
                 };
                 self.pairs((plan, widths), watch, || Scratch::new(0, 0), item)
             }),
+            // Threads share the products of a divisor that is prepared for all items.
             Method::Transforms(multiplier) => returned(|| {
-                let divisor = |n: &[u64]| BarrettDivisor::new(multiplier, n);
-                let shared = match divisors {
-                    Moduli::Shared(modulus) => Some(divisor(modulus.value())),
-                    Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
-                };
-                let item = |_: &mut (), item: usize, [quotient, rest]: [&mut [u64]; 2]| {
-                    let (a, n) = (a.get(item), divisors.get(item));
-                    let answers = match &shared {
-                        Some(shared) => shared.quotient_and_remainder(a),
-                        None if bit_length(n) > 0 => divisor(n).quotient_and_remainder(a),
-                        None => return,
+                self.install(|| {
+                    let divisor = |n: &[u64]| BarrettDivisor::new(multiplier, n);
+                    let shared = match divisors {
+                        Moduli::Shared(modulus) => Some(divisor(modulus.value())),
+                        Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => None,
                     };
-                    quotient[..a.len()].copy_from_slice(&answers.0);
-                    rest[..answers.1.len()].copy_from_slice(&answers.1);
-                };
-                self.pairs((plan, widths), watch, || (), item)
+                    let item = |_: &mut (), item: usize, [quotient, rest]: [&mut [u64]; 2]| {
+                        let (a, n) = (a.limbs(item), divisors.get(item));
+                        let answers = match &shared {
+                            Some(shared) => shared.quotient_and_remainder(a),
+                            None if bit_length(n) > 0 => divisor(n).quotient_and_remainder(a),
+                            None => return,
+                        };
+                        quotient[..a.len()].copy_from_slice(&answers.0);
+                        rest[..answers.1.len()].copy_from_slice(&answers.1);
+                    };
+                    self.pairs((plan, widths), watch, || (), item)
+                })
             }),
             _ => Err(wrong(plan)),
         }
@@ -83,7 +87,7 @@ impl Cpu {
         with_scalar!(limbs, scalar => returned(|| {
             let roots = Roots { scalar, multiplier };
             let item = |scratch: &mut square_root::Scratch, item: usize, [root, rest]: [&mut [u64]; 2]| {
-                let a = a.get(item);
+                let a = a.limbs(item);
                 let rest_limbs = rest.len().min(a.len());
                 roots.root(a, (&mut root[..a.len().div_ceil(2)], &mut rest[..rest_limbs]), scratch);
             };
@@ -122,18 +126,12 @@ impl Cpu {
             items * strides[1],
             chunks,
         ));
-        if self.threads() == 1 || chunks < 2 {
-            let mut space = workspace();
-            parts.enumerate().for_each(|(index, (first, second))| each(&mut space, index, [first, second]));
-        } else {
-            let parts: Vec<_> = parts.collect();
-            self.install(|| {
-                let parts = parts.into_par_iter().enumerate();
-                parts.for_each_init(&workspace, |space, (index, (first, second))| {
-                    each(space, index, [first, second])
-                });
-            });
-        }
+        let parts: Vec<_> = parts.collect();
+        self.install_if(chunks > 1 || limbs >= LONG, || {
+            let parts = parts.into_par_iter().enumerate();
+            parts
+                .each_with(&workspace, |space, (index, (first, second))| each(space, index, [first, second]));
+        });
         if watch.is_some_and(Watch::is_stopped) { Err(Error::Interrupted) } else { Ok([first, second]) }
     }
 }

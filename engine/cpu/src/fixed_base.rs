@@ -91,7 +91,7 @@ impl Cpu {
         let fixed = FixedBase {
             path: self.path_of_fixed_base(modulus.bits())?,
             modulus: modulus.clone(),
-            base: Zeroizing::new(base.get(0).to_vec()),
+            base: Zeroizing::new(base.limbs(0).to_vec()),
             base_bits: base.bits(),
             exponent_bits,
             secret: OnceLock::new(),

@@ -51,7 +51,7 @@ impl Cpu {
                     let item = job.items.get(index);
                     let modulus = job.moduli.get(item);
                     let modulus = &modulus[..bit_length(modulus).div_ceil(64)];
-                    let inverse = || self.inverse_of(job.a.get(item), modulus);
+                    let inverse = || self.inverse_of(job.a.limbs(item), modulus);
                     if let Some(inverse) = watched(job.watch, 1, inverse).flatten() {
                         out[..inverse.len()].copy_from_slice(&inverse);
                     }
@@ -80,7 +80,7 @@ impl Cpu {
         match method {
             Method::HalfGcd(multiplier) => {
                 let item = |scratch: &mut Scratch, item: usize, out: &mut [u64]| {
-                    watched(watch, 1, || gcd_into(&multiplier, a.get(item), b.get(item), out, scratch));
+                    watched(watch, 1, || gcd_into(&multiplier, a.limbs(item), b.limbs(item), out, scratch));
                 };
                 self.each_chunk(answers.as_limbs_mut(), (stride, 1), &Scratch::default, &item);
             }
@@ -92,7 +92,7 @@ impl Cpu {
                         (index * size..).zip(out.chunks_exact_mut(stride)).collect();
                     let items = rows.len();
                     let together =
-                        |row: &(usize, &mut [u64])| is_pair_for_lanes(a.get(row.0), b.get(row.0));
+                        |row: &(usize, &mut [u64])| is_pair_for_lanes(a.limbs(row.0), b.limbs(row.0));
                     rows.sort_by_key(|row| !together(row));
                     let pairs = rows.partition_point(together);
                     let (some, alone) = rows.split_at_mut(pairs);
@@ -101,7 +101,7 @@ impl Cpu {
                             V::divisors([a, b], some, space);
                         }
                         for (item, row) in alone {
-                            gcd_into(&multiplier, a.get(*item), b.get(*item), row, scratch);
+                            gcd_into(&multiplier, a.limbs(*item), b.limbs(*item), row, scratch);
                         }
                     });
                 };
@@ -142,7 +142,7 @@ impl Cpu {
             }),
             Method::DivisionSteps => {
                 let item = |_: &mut (), item: usize, out: &mut [u64]| {
-                    let symbol = || crate::jacobi::symbol(a.get(item), n.get(item));
+                    let symbol = || crate::jacobi::symbol(a.limbs(item), n.get(item));
                     out[0] =
                         watched(watch, 1, || if is_odd(item) { symbol() } else { 0 }).unwrap_or(0) as u64;
                 };

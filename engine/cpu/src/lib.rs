@@ -11,7 +11,6 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512ifma;
 mod backend;
-mod chunks;
 mod column;
 mod composed;
 mod cost;
@@ -52,6 +51,7 @@ mod steps;
 mod team;
 #[cfg(test)]
 mod test_support;
+pub mod threads;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 #[cfg(target_arch = "x86_64")]

@@ -73,7 +73,7 @@ impl Cpu {
         let (items, chunks) = ((512 / squares.max(1)).max(1), (8192 / squares.max(1)).clamp(1, 16));
         let compute = |(halves, space): &mut (Rows, Rows), index: usize, out: &mut [u64]| {
             for (item, out) in (index * items..).zip(out.chunks_exact_mut(stride)) {
-                let (x, y) = (a.get(item), b.map(|b| b.get(item)));
+                let (x, y) = (a.limbs(item), b.map(|b| b.limbs(item)));
                 // The lengths of the factors may add up to a limb more than a product has, and to fewer
                 // limbs.
                 match x.len() + y.unwrap_or(x).len() {
@@ -107,7 +107,7 @@ impl Cpu {
         let group = |work: &mut (Rows, Rows, Rows, Rows, CleanStack), index: usize, out: &mut [u64]| {
             let (x, y, product, limbs, _) = work;
             for (operand, rows) in [(a, &mut *x), (b, &mut *y)] {
-                let item = |lane: usize| operand.get((index * K::LANES + lane).min(count - 1));
+                let item = |lane: usize| operand.limbs((index * K::LANES + lane).min(count - 1));
                 let numbers: [&[u64]; MAX_LANES] = std::array::from_fn(item);
                 K::split(token, &numbers[..K::LANES], Bits::below(operand.bits()), limbs, rows);
             }

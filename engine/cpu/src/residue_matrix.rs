@@ -8,6 +8,7 @@ mod rows;
 mod sections;
 
 use crate::backend::Cpu;
+use crate::threads::Share;
 use kernels::{GROUP, add_products, add_selected};
 use modmill_core::matrix::Progress;
 use modmill_core::{BitVectors, Error, MatrixFactors, MatrixSource, MemoryRows, ResidueVectors, mask};
@@ -126,7 +127,7 @@ impl Cpu {
                     add((part * part_rows).min(last)..last, words.clone(), &mut partial);
                     (words, partial)
                 })
-                .collect();
+                .list();
             for (words, partial) in computed {
                 for (list, partial) in partial.chunks(words.len()).enumerate() {
                     let sums = &mut sums.words[list * width..][words.clone()];
@@ -166,7 +167,7 @@ impl Sums {
     ) -> Result<ResidueVectors, Error> {
         let mut answers = ResidueVectors::zeros(matrix.moduli(), self.count, matrix.columns())?;
         let planes = answers.as_mut_slice().par_chunks_mut(matrix.columns()).enumerate();
-        planes.for_each(|(index, plane)| {
+        planes.each(|(index, plane)| {
             let (vector, place) = (index / matrix.moduli().len(), index % matrix.moduli().len());
             let sums = &self.words[vector * self.halves * self.width..][..self.halves * self.width];
             let first = place * matrix.columns();

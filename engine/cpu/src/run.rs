@@ -73,6 +73,8 @@ impl Cpu {
             Call::MultiPow(powers) => self.multiply_powers(plan, recipe, powers),
             Call::Products(products) => self.multiply_groups(plan, recipe, products),
             Call::Step(_) | Call::Inverses(_) | Call::Divisors(_) | Call::Quotients(_) => Err(wrong(plan)),
+            // These are four operations each, which whoever has the numbers calls.
+            Call::CrtPow(_) | Call::PublicPow(_) => Err(wrong(plan)),
         }
     }
 
@@ -228,8 +230,8 @@ impl Cpu {
     /// portable kernel.
     fn run_in_residues(&self, operation: Modular, job: &Job<'_>) -> Result<Batch, Error> {
         let otherwise = |part: &Job<'_>| self.run_in_lanes(CpuPath::Row, operation, part);
-        rns::run(&self.workers.pool, job, otherwise, |domain, item, out| {
-            let (a, b) = (job.a.get(item), job.b.get(item));
+        rns::run(&self.workers, job, otherwise, |domain, item, out| {
+            let (a, b) = (job.a.limbs(item), job.b.limbs(item));
             let compute = || match operation {
                 Modular::Multiply => {
                     let y = domain.factor(&domain.load(b));
@@ -262,7 +264,7 @@ impl Cpu {
         job: &Job<'_>,
     ) -> Result<Batch, Error> {
         long::run(&self.workers, multiplier, operation.op().is_power(), job, |modulus, item| {
-            let (a, b) = (job.a.get(item), job.b.get(item));
+            let (a, b) = (job.a.limbs(item), job.b.limbs(item));
             let compute = || match operation {
                 Modular::Multiply => modulus.mul_mod(a, b),
                 Modular::Square => modulus.square_mod(a),
@@ -284,12 +286,12 @@ impl Cpu {
         let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
         let (stride, limbs) = (answers.stride(), job.bits.div_ceil(64));
         let compute = |item: usize, out: &mut [u64], scratch: &mut Scratch| {
-            let (a, n) = (job.a.get(item), job.moduli.get(item));
+            let (a, n) = (job.a.limbs(item), job.moduli.get(item));
             match b {
                 Some(b) if b.bits() == 1 => {
-                    remainder::reduce(scalar, (a, job.a.bits()), b.get(item)[0], n, out, scratch);
+                    remainder::reduce(scalar, (a, job.a.bits()), b.limbs(item)[0], n, out, scratch);
                 }
-                Some(b) => remainder::multiply(scalar, a, b.get(item), n, out, scratch),
+                Some(b) => remainder::multiply(scalar, a, b.limbs(item), n, out, scratch),
                 None => remainder::square(scalar, a, n, out, scratch),
             }
         };
@@ -313,5 +315,5 @@ pub(crate) fn wrong(plan: &Plan) -> Error {
 
 /// The numbers of some items.
 pub(crate) fn numbers<'a>(operand: Operand<'a>, items: Items<'_>) -> Vec<&'a [u64]> {
-    items.iter().map(|item| operand.get(item)).collect()
+    items.iter().map(|item| operand.limbs(item)).collect()
 }

@@ -8,6 +8,7 @@
 //! A thread that finds no work for a while leaves the team. The next phase calls it back. So a thread can
 //! never wait forever, whatever it was doing when it joined.
 
+use crate::threads;
 use modmill_core::sync::Mutex;
 use rayon::ThreadPool;
 use std::cell::RefCell;
@@ -40,14 +41,29 @@ pub(crate) struct Team {
 }
 
 /// The threads of a backend, with their team.
+#[derive(Default)]
 pub(crate) struct Workers {
-    pub(crate) pool: Arc<ThreadPool>,
+    /// `None` if every call is computed by its caller's thread.
+    pub(crate) pool: Option<Arc<ThreadPool>>,
     pub(crate) team: Arc<Team>,
 }
 
 impl Workers {
     pub(crate) fn new(pool: ThreadPool) -> Self {
-        Self { pool: Arc::new(pool), team: Arc::default() }
+        Self { pool: Some(Arc::new(pool)), team: Arc::default() }
+    }
+
+    /// The number of threads.
+    pub(crate) fn count(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// Runs `work` on these threads.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.pool {
+            Some(pool) => pool.install(|| threads::run(false, work)),
+            None => threads::run(true, work),
+        }
     }
 }
 
@@ -137,7 +153,10 @@ pub(crate) fn is_leading() -> bool {
 /// So phases with the same order of tasks leave most data with the thread that has it in its cache. A thread
 /// that is late takes fewer tasks, and nobody waits for a thread that has none.
 pub(crate) fn each<T: Send>(tasks: impl DoubleEndedIterator<Item = T> + Send, work: impl Fn(T) + Sync) {
-    let threads = rayon::current_num_threads().min(tasks.size_hint().1.unwrap_or(usize::MAX));
+    let threads = threads::count().min(tasks.size_hint().1.unwrap_or(usize::MAX));
+    if threads <= 1 {
+        return tasks.for_each(work);
+    }
     let tasks = Mutex::new(tasks);
     let next = |is_front: bool| {
         let mut tasks = tasks.lock();
@@ -229,7 +248,7 @@ mod tests {
             for count in [0, 1, 2, 7, 1000] {
                 let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
                 let phase = || each(done.iter(), |task| _ = task.fetch_add(1, Ordering::Relaxed));
-                workers.pool.install(|| {
+                workers.install(|| {
                     phase();
                     workers.team.lead(|| {
                         phase();
@@ -249,7 +268,7 @@ mod tests {
             done.fetch_add(1, Ordering::Relaxed);
         };
         for rounds in 1..=5 {
-            workers.pool.install(|| workers.team.lead(|| each([0, 0, 1, 0, 2].into_iter(), work)));
+            workers.install(|| workers.team.lead(|| each([0, 0, 1, 0, 2].into_iter(), work)));
             assert_eq!(done.load(Ordering::Relaxed), 5 * rounds);
         }
     }
@@ -266,7 +285,7 @@ mod tests {
                             (0..20)
                                 .for_each(|_| each(0..9, |task| _ = sum.fetch_add(task, Ordering::Relaxed)))
                         };
-                        workers.pool.install(|| workers.team.lead(phases));
+                        workers.install(|| workers.team.lead(phases));
                     }
                 });
             }
@@ -277,17 +296,16 @@ mod tests {
     #[test]
     fn a_panic_ends_a_lead() {
         let workers = workers(2);
-        let run = || workers.pool.install(|| workers.team.lead(|| each(0..9, |task| assert!(task != 4))));
+        let run = || workers.install(|| workers.team.lead(|| each(0..9, |task| assert!(task != 4))));
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
         assert_eq!(workers.team.numbers.load(Ordering::Relaxed), 0);
-        assert!(!workers.pool.install(is_leading));
+        assert!(!workers.install(is_leading));
     }
 
     #[test]
     fn members_leave_when_there_is_no_work() {
         let workers = workers(3);
         workers
-            .pool
             .install(|| workers.team.lead(|| each(0..99, |_| std::thread::sleep(Duration::from_micros(20)))));
         let start = Instant::now();
         while workers.team.members.load(Ordering::Relaxed) > 0 {

@@ -20,7 +20,9 @@ use crate::variant::Variant;
 use exchange::{BlockExchange, SharedBlocks};
 use keys::KeyRows;
 use modmill_core::sync::Mutex;
-use modmill_core::{Blocks, CrtJob, Exponents, Family, Op, PerItem, PublicJob, Request, Secrecy, limbs};
+use modmill_core::{
+    Blocks, CrtPowers, Exponents, Family, Op, PerItem, PublicPowers, Request, Secrecy, limbs,
+};
 use private::Private;
 use public::Public;
 use std::ops::Range;
@@ -83,7 +85,12 @@ impl Cuda {
 
     /// Computes `c^d mod n` by a plan, and checks every answer; returns the kernels' seconds. An answer that
     /// fails its check is zero, and its flag is set; so is the flag of a key that residues cannot serve.
-    pub fn crt_pow(&self, plan: &CrtPlan, job: &CrtJob<'_>, blocks: &mut (dyn Blocks + Send)) -> Result<f64> {
+    pub fn crt_pow(
+        &self,
+        plan: &CrtPlan,
+        job: &CrtPowers<'_>,
+        blocks: &mut (dyn Blocks + Send),
+    ) -> Result<f64> {
         self.crt_pow_with(plan, job, None, blocks)
     }
 
@@ -92,7 +99,7 @@ impl Cuda {
     pub fn crt_pow_with(
         &self,
         plan: &CrtPlan,
-        job: &CrtJob<'_>,
+        job: &CrtPowers<'_>,
         fault: Option<Fault>,
         blocks: &mut (dyn Blocks + Send),
     ) -> Result<f64> {
@@ -105,7 +112,7 @@ impl Cuda {
             let (count, wave) = (share.len(), kernels.wave());
             // With one key the halves of a chunk go one after the other; where they would not fill the
             // device, together.
-            let together = matches!(job.keys, PerItem::Each(_)) || 2 * count <= wave;
+            let together = matches!(job.moduli, PerItem::Each(_)) || 2 * count <= wave;
             let wave = if together { wave / 2 } else { wave };
             let rows = KeyRows { job, per_item: together };
             let gather_keys = |items, count, out: &mut [u64]| {
@@ -132,7 +139,7 @@ impl Cuda {
     pub fn public_pow(
         &self,
         plan: &PublicPlan,
-        job: &PublicJob<'_>,
+        job: &PublicPowers<'_>,
         blocks: &mut (dyn Blocks + Send),
     ) -> Result<f64> {
         let contents = if job.secret { Contents::Secret } else { Contents::Public };

@@ -32,6 +32,14 @@ impl Cuda {
             Call::Inverses(inverses) => self.run_inverses(plan, inverses, answers),
             Call::Divisors(divisors) => self.run_divisors(plan, divisors, answers),
             Call::Quotients(quotients) => self.run_quotients(plan, quotients, answers),
+            Call::CrtPow(powers) => match (plan.recipe.get(), answers) {
+                (Some(recipe), Answers::Blocks(blocks)) => self.crt_pow(recipe, powers, blocks),
+                _ => Err(no_kernel(plan)),
+            },
+            Call::PublicPow(powers) => match (plan.recipe.get(), answers) {
+                (Some(recipe), Answers::Blocks(blocks)) => self.public_pow(recipe, powers, blocks),
+                _ => Err(no_kernel(plan)),
+            },
             Call::MultiPow(_) | Call::Products(_) => Err(no_kernel(plan)),
         }
     }
@@ -126,7 +134,7 @@ impl Cuda {
     ) -> Result<f64> {
         let &Shape { bits, count, .. } = shape;
         match answers {
-            Answers::Plan(_) => Err(no_place()),
+            Answers::Blocks(_) | Answers::Plan(_) => Err(no_place()),
             Answers::New(batch) => {
                 let mut made = new_batch(bits, count)?;
                 let seconds = compute(Rows::Host(made.as_limbs_mut()))?;
@@ -156,5 +164,5 @@ fn no_kernel(plan: &Plan) -> Error {
 }
 
 fn no_place() -> Error {
-    Error::Call { call: "Cuda::run", reason: "a plan is no place for answers".to_owned() }
+    Error::Call { call: "Cuda::run", reason: "this is no place for these answers".to_owned() }
 }

@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
             (Some(limbs), _) if is_pinned(limbs) => {}
             (Some(limbs), _) => copy(limbs, rows),
             (None, Origin::Operand(operand)) => {
-                copy_rows(rows, self.width, |row| operand.get(items.get(row)))
+                copy_rows(rows, self.width, |row| operand.limbs(items.get(row)))
             }
             (None, Origin::Moduli(moduli)) => copy_rows(rows, self.width, |row| moduli.get(items.get(row))),
             (None, Origin::ByItem(numbers, kind)) => {

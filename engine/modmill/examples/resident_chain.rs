@@ -4,7 +4,8 @@
 //!
 //! Without a GPU the same program runs on the CPU.
 
-use modmill::{Batch, Engine, Modulus, Public, Residues, kernel_seconds};
+use modmill::cuda::kernel_seconds;
+use modmill::{Batch, Engine, Modulus, Public, Residues};
 use std::time::Instant;
 
 const PRODUCTS: u32 = 1000;

@@ -5,7 +5,7 @@ use crate::config::EngineConfig;
 use crate::gpu::{Cuda, Reciprocals};
 use crate::host_memory::HostMemory;
 use modmill_core::sync::Mutex;
-use modmill_core::{Backend, Batch, Error, Location, Op, Path, Plan, Request, Resident, TRANSFORM_MAX_BITS};
+use modmill_core::{Backend, Batch, Error, Location, Path, Plan, Request, Resident, TRANSFORM_MAX_BITS};
 use modmill_cpu::Cpu;
 use modmill_cpu::long::{Multiplier, reciprocal};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 /// The backends of an engine.
+#[derive(Clone)]
 pub(crate) struct Backends {
     pub(crate) cpu: Arc<Cpu>,
     pub(crate) cuda: Option<Arc<Cuda>>,
@@ -58,15 +59,16 @@ impl Backends {
         }
         // A family that only GPUs have leaves the CPU free to choose for the operations that GPUs do not
         // have.
-        let is_on_cpu = |family| {
-            Cpu::new(modmill_cpu::Settings { family: Some(family), threads: Some(1), ..cpu }).is_ok()
-        };
+        let is_on_cpu =
+            |family| Cpu::new(modmill_cpu::Settings { family: Some(family), is_here: true, ..cpu }).is_ok();
         if cuda.is_some() && cpu.family.is_some_and(|family| !is_on_cpu(family)) {
             cpu.family = None;
         }
         let mut cpu = Cpu::new(cpu)?;
-        let mut cuda =
-            cuda.map(|cuda| cuda.moved_by(cpu.pool()).divided_by(Arc::new(CpuReciprocals(cpu.multiplier()))));
+        let mut cuda = cuda.map(|cuda| {
+            let cuda = cuda.divided_by(Arc::new(CpuReciprocals(cpu.multiplier())));
+            if let Some(pool) = cpu.pool() { cuda.moved_by(pool) } else { cuda }
+        });
         if let Some(recorder) = recorder {
             cpu = cpu.recorded_by(recorder.clone());
             cuda = cuda.map(|cuda| cuda.recorded_by(recorder));
@@ -90,15 +92,12 @@ impl Backends {
             (Backend::Cuda, Some(cuda)) => Some(Arc::clone(cuda)),
             (Backend::Cuda, None) => return Err(Error::Unavailable("the engine has no GPU".to_owned())),
         };
-        Ok(Self {
-            cpu: Arc::clone(&self.cpu),
-            cuda,
-            always_cuda: backend == Backend::Cuda,
-            has_fallback: self.has_fallback,
-            faults: Arc::clone(&self.faults),
-            kernel_nanoseconds: Arc::clone(&self.kernel_nanoseconds),
-            small: Arc::clone(&self.small),
-        })
+        Ok(Self { cuda, always_cuda: backend == Backend::Cuda, ..self.clone() })
+    }
+
+    /// These backends without worker threads.
+    pub(crate) fn here(&self) -> Self {
+        Self { cpu: Arc::new(self.cpu.here()), ..self.clone() }
     }
 
     /// The backend that computes whatever it can, if one was asked for or there is no other.
@@ -258,17 +257,6 @@ impl Backends {
             Some(cuda) => cuda.upload(answers.view(), index).map_err(Error::from),
             None => Ok(HostMemory::resident(answers)),
         }
-    }
-
-    /// Whether GPUs computed bytes, with the seconds of their kernels.
-    pub(crate) fn octets_outcome(
-        &self,
-        op: Op,
-        count: usize,
-        run: crate::gpu::Result<f64>,
-    ) -> Result<bool, Error> {
-        let request = Request::new(op, 0, count);
-        Ok(self.outcome(&request, run.map(|seconds| ((), seconds)))?.is_some())
     }
 }
 

@@ -4,8 +4,7 @@ use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
 use crate::modular::Modular;
 use crate::multi_pow::ProductOfPowers;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::place::{Operation, Place};
 use crate::sort::is_for_kernels;
 use modmill_core::{
     Answers, Backend, Batch, Call, ColumnProducts, Error, Exponent, Modulus, Operand, Resident,

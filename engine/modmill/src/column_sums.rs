@@ -4,10 +4,10 @@ use crate::Engine;
 use crate::column::check_column;
 use crate::engine::{check_huge_widths, common_length};
 use crate::modular::Modular;
-use crate::on_host::{OnHost, with_view};
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::{OnHost, with_view};
+use crate::place::{Operation, Place};
 use modmill_core::{Answers, BatchView, Error, Modulus, Op, Operand, Request, limbs};
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -137,10 +137,8 @@ impl Engine {
             sum
         };
         let limbs = numbers.as_limbs();
-        if numbers.len() <= GRAIN {
-            return limbs.chunks_exact(stride).fold(zero(), add);
-        }
+        let is_long = numbers.len() > GRAIN;
         let numbers = limbs.par_chunks_exact(stride).with_min_len(GRAIN);
-        self.install(|| numbers.fold(zero, add).reduce(zero, |sum, other| add(sum, &other)))
+        self.cpu().install_if(is_long, || numbers.sum_by(zero, add, |sum, other| add(sum, &other)))
     }
 }

@@ -76,6 +76,7 @@ impl Backends {
         match answers {
             Answers::New(batch) => *batch = found?,
             Answers::Device(slot, index) => *slot = Some(self.upload_answers(found?, index)?),
+            Answers::Blocks(_) => return Err(Error::Unavailable("these answers are no blocks".to_owned())),
             Answers::Plan(_) => {
                 found?;
                 return Err(Error::Unavailable("there is nothing to compute, and so no plan".to_owned()));
@@ -110,7 +111,7 @@ pub(crate) fn refuse(answers: Answers<'_>, mut items: Vec<usize>, kind: ItemErro
             Some(resident) => resident.download()?,
             None => return Err(Error::Device("the answers are on no device".to_owned())),
         },
-        Answers::Plan(_) => return Ok(()),
+        Answers::Blocks(_) | Answers::Plan(_) => return Ok(()),
     };
     items.sort_unstable();
     finish(found, items.into_iter().map(|index| ItemError { index, kind }).collect()).map(drop)

@@ -118,6 +118,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Starts no worker threads: every call is computed by its caller's thread, as it is by
+    /// [`Engine::here`](crate::Engine::here).
+    #[must_use]
+    pub fn here(mut self) -> Self {
+        self.config.cpu.is_here = true;
+        self
+    }
+
     /// Uses these devices instead of the GPUs of this machine.
     #[must_use]
     pub fn devices(mut self, devices: Vec<Device>) -> Self {

@@ -3,9 +3,8 @@
 use crate::Engine;
 use crate::compute::refuse;
 use crate::engine::{check_huge_widths, common_length, finish};
-use crate::on_host::OnHost;
-use crate::operation::{Operation, Second};
-use crate::place::{Holds, Place};
+use crate::near::OnHost;
+use crate::place::{Holds, Operation, Place, Second};
 use modmill_core::sync::Mutex;
 use modmill_core::{Answers, Call, Error, ItemError, ItemErrorKind, Moduli, Operand, Request, limbs};
 

@@ -148,7 +148,7 @@ impl Engine {
         self.backends().explain(request)
     }
 
-    /// Worker threads.
+    /// Worker threads; one if the caller's thread computes.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.backends().cpu.threads()
@@ -202,7 +202,33 @@ impl Engine {
         self.backends().cpu.multiplier()
     }
 
-    /// Runs `work` on this engine's threads, where rayon's parallel iterators share it out.
+    /// This engine, with the same devices, plans and faults, for whoever has threads already: the caller's
+    /// thread computes every call, and no other takes part. Plans count with one thread. Calls of several
+    /// threads run side by side, and no call waits for another. GPUs are served by threads of their own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use modmill::{Batch, Engine, Modulus};
+    ///
+    /// let engine = Engine::builder().threads(2).build()?;
+    /// let here = engine.here();
+    /// assert_eq!((engine.threads(), here.threads()), (2, 1));
+    /// let (numbers, modulus) = (Batch::from_hex(["2", "3"])?, Modulus::from_hex("fffffffb")?);
+    /// assert_eq!(here.square_mod(&numbers, &modulus)?.as_limbs(), [4, 9]);
+    /// // The caller's thread does the work itself.
+    /// let thread = || std::thread::current().id();
+    /// assert_eq!(here.install(thread), thread());
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    #[must_use]
+    pub fn here(&self) -> Self {
+        Self { place: Host { backends: Arc::new(self.backends().here()), watch: self.place.watch.clone() } }
+    }
+
+    /// Runs `work` on this engine's threads, which take part in what it shares by
+    /// [`Share`](crate::threads::Share). Rayon's own functions share it out as well, except on an engine that
+    /// computes on its caller's thread ([`Engine::here`]): there they start threads of rayon's.
     ///
     /// # Examples
     ///
@@ -242,7 +268,8 @@ pub fn only_backend(engine: &Engine) -> Option<modmill_core::Backend> {
 /// Seconds that kernels of GPUs have computed for an engine so far.
 ///
 /// ```
-/// use modmill::{Backend, Engine, kernel_seconds};
+/// use modmill::cuda::kernel_seconds;
+/// use modmill::{Backend, Engine};
 ///
 /// let engine = Engine::builder().backend(Backend::Cpu).build()?;
 /// assert_eq!(kernel_seconds(&engine), 0.0);

@@ -5,9 +5,8 @@ mod on_gpus;
 use crate::Engine;
 use crate::engine::check_huge_widths;
 use crate::modular::Modular;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use crate::sort::is_for_kernels;
 use modmill_core::{
     Answers, Backend, Batch, Call, Error, Exponent, FixedPowers, Modulus, Operand, Request, Secrecy, limbs,
@@ -114,7 +113,7 @@ impl Engine {
         }
         check_huge_widths(&[("the base", base.bits()), ("an exponent", exponent_bits)])?;
         let mut one = Batch::try_zeros(base.bits(), 1)?;
-        let value = base.get(0);
+        let value = base.limbs(0);
         one.get_mut(0)[..value.len()].copy_from_slice(value);
         let tables = match is_for_kernels(modulus) {
             true => self.cpu().fixed_base(one.shared(0), modulus, exponent_bits),
@@ -185,7 +184,7 @@ impl Operation for PowersOfOne<'_> {
 /// No exponent is longer than `limit` bits.
 fn check_lengths(exponents: Operand<'_>, limit: usize) -> Result<(), Error> {
     let count = exponents.len().unwrap_or(1);
-    match (0..count).find(|&item| limbs::bit_length(exponents.get(item)) > limit) {
+    match (0..count).find(|&item| limbs::bit_length(exponents.limbs(item)) > limit) {
         Some(index) => Err(Error::DoesNotFit { index, bits: limit }),
         None => Ok(()),
     }

@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use modmill_core::{Answers, Batch, Call, Error, Operand};
 use modmill_cpu::long::gcd::{Bezout, xgcd};
 
@@ -80,7 +79,7 @@ impl Engine {
         let (a, b) = (a.operand(), b.operand());
         let count = checked(a, b)?;
         let multiplier = self.multiplier();
-        let compute = |item: usize| xgcd(&multiplier, a.get(item), b.get(item));
+        let compute = |item: usize| xgcd(&multiplier, a.limbs(item), b.limbs(item));
         let found: Vec<Bezout> = self.each_item(count, compute)?;
         // A cofactor may be 1 where the other number has no bits.
         Ok(Xgcd {

@@ -5,9 +5,8 @@
 
 use modmill_core::matrix::Progress;
 use modmill_core::{
-    Alternative, Answers, Batch, BatchView, Blocks, Call, CrtJob, Family, LimbMemory, MatrixFactors,
-    MatrixSource, MemoryRows, Modulus, Operand, Plan, PublicJob, Recorder, Request, Resident, ResidentView,
-    ResidueVectors, Sums,
+    Alternative, Answers, Batch, BatchView, Call, Family, LimbMemory, MatrixFactors, MatrixSource,
+    MemoryRows, Modulus, Operand, Plan, Recorder, Request, Resident, ResidentView, ResidueVectors, Sums,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -103,10 +102,6 @@ pub(crate) type ModularSums = Held;
 pub(crate) type MontgomeryForm = Held;
 pub(crate) type SumFactors = Held;
 pub(crate) type Transformed = Held;
-
-/// Plans of RSA.
-pub(crate) type CrtPlan = Held;
-pub(crate) type PublicPlan = Held;
 
 /// Reciprocals for transforms.
 pub trait Reciprocals: Send + Sync {
@@ -231,8 +226,6 @@ never_run! { Cuda:
     warm_rsa(usize, usize) -> Result<bool>;
     run(&Plan, Call<'_>, Answers<'_>) -> Result<f64>;
     reads_table(&Plan) -> bool;
-    crt_pow(&CrtPlan, &CrtJob<'_>, &mut (dyn Blocks + Send)) -> Result<f64>;
-    public_pow(&PublicPlan, &PublicJob<'_>, &mut (dyn Blocks + Send)) -> Result<f64>;
     upload(BatchView<'_>, Option<usize>) -> Result<Resident>;
     join(&[ResidentView<'_>]) -> Result<Resident>;
     holds(ResidentView<'_>) -> bool;

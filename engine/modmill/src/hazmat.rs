@@ -3,10 +3,9 @@
 
 use crate::Engine;
 use crate::callers::small::Turn;
-use crate::gpu::{CrtPlan, Cuda, PublicPlan};
-use modmill_core::{Error, Op, Plan, Request};
+use modmill_core::{Answers, Call, Error, Request};
 
-pub use modmill_core::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
+pub use modmill_core::{Blocks, CrtModulus, CrtPowers, PerItem, PublicPowers};
 
 /// `c^d mod n` by the Chinese remainder theorem, checked with the public exponent, from bytes to bytes on
 /// GPUs.
@@ -17,37 +16,34 @@ pub use modmill_core::{Blocks, CrtJob, CrtKey, PerItem, PublicJob};
 /// Returns whether GPUs computed all items. If the engine's plan is another, no block is asked for. If a GPU
 /// fails on the way and the CPU may finish, blocks that the caller took do not count, and [`Engine::faults`]
 /// says why.
-pub fn crt_pow(engine: &Engine, job: &CrtJob<'_>, blocks: &mut (dyn Blocks + Send)) -> Result<bool, Error> {
-    let call = engine.backends().private_under_way(job.bits, job.count);
-    let under_way = CrtJob { count: job.count.max(call.of_all()), ..*job };
-    let found = engine.backends().gpus_for(&Request::of_crt(&under_way));
-    let Some((cuda, plan)) = found.and_then(with_recipe::<CrtPlan>) else {
-        return Ok(false);
-    };
-    let _running = match engine.backends().turn_of_private(cuda, job, &call, blocks) {
+pub fn crt_pow<'a>(
+    engine: &Engine,
+    powers: &'a CrtPowers<'a>,
+    blocks: &mut (dyn Blocks + Send),
+) -> Result<bool, Error> {
+    let backends = engine.backends();
+    let call = backends.private_under_way(powers.bits, powers.count);
+    let request = Request { count: powers.count.max(call.of_all()), ..Request::of_crt(powers) };
+    let Some((cuda, plan)) = backends.gpus_for(&request) else { return Ok(false) };
+    let _running = match backends.turn_of_private(cuda, powers, &call, blocks) {
         Turn::Joined(mut answer) => {
-            blocks.take(0..job.count, &mut answer.blocks, &answer.wrong);
+            blocks.take(0..powers.count, &mut answer.blocks, &answer.wrong);
             return Ok(true);
         }
         Turn::Alone(running) => running,
     };
-    let run = cuda.crt_pow(&plan, job, blocks);
-    engine.backends().octets_outcome(Op::Pow, job.count, run)
+    backends.run_on_gpus(&plan, Call::CrtPow(powers), Answers::Blocks(blocks))
 }
 
 /// `x^e mod n` with a short public exponent, from bytes to bytes on GPUs. Returns whether GPUs computed all
 /// items, as [`crt_pow`] does.
-pub fn public_pow(
+pub fn public_pow<'a>(
     engine: &Engine,
-    job: &PublicJob<'_>,
+    powers: &'a PublicPowers<'a>,
     blocks: &mut (dyn Blocks + Send),
 ) -> Result<bool, Error> {
-    let found = engine.backends().gpus_for(&Request::of_public(job));
-    let Some((cuda, plan)) = found.and_then(with_recipe::<PublicPlan>) else {
-        return Ok(false);
-    };
-    let run = cuda.public_pow(&plan, job, blocks);
-    engine.backends().octets_outcome(Op::PowVartime, job.count, run)
+    let Some((_, plan)) = engine.backends().gpus_for(&Request::of_public(powers)) else { return Ok(false) };
+    engine.backends().run_on_gpus(&plan, Call::PublicPow(powers), Answers::Blocks(blocks))
 }
 
 /// Counts `count` private operations of RSA with moduli of `bits` bits as under way until the value is
@@ -56,9 +52,4 @@ pub fn public_pow(
 #[must_use]
 pub fn private_under_way(engine: &Engine, bits: usize, count: usize) -> impl Sized + '_ {
     engine.backends().private_under_way(bits, count)
-}
-
-/// The GPUs with the recipe of their plan.
-fn with_recipe<T: Copy + 'static>((cuda, plan): (&Cuda, Plan)) -> Option<(&Cuda, T)> {
-    Some((cuda, *plan.recipe.get()?))
 }

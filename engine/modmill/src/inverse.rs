@@ -3,9 +3,8 @@
 use crate::Engine;
 use crate::compute::refuse;
 use crate::engine::{check_huge_widths, common_length, finish};
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use crate::sort::{lengths_of_all, sort};
 use modmill_core::sync::Mutex;
 use modmill_core::{
@@ -157,7 +156,7 @@ impl Engine {
         let invert = |place: usize| {
             let item = sorted.even[place];
             let modulus = moduli.get(item);
-            self.cpu().inverse_of(a.get(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
+            self.cpu().inverse_of(a.limbs(item), &modulus[..limbs::bit_length(modulus).div_ceil(64)])
         };
         for (&index, inverse) in sorted.even.iter().zip(self.each_item(sorted.even.len(), invert)?) {
             match inverse {

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::engine::common_length;
-use crate::on_host::OnHost;
+use crate::near::OnHost;
 use crate::place::Ask;
 use modmill_core::{Error, KERNEL_MAX_BITS, Moduli, Op, Operand, Plan, Request};
 use modmill_cpu::out_of_memory::returned;

@@ -7,8 +7,8 @@ use crate::callers::blocks::{CrtAnswer, CrtPart, CrtShape};
 use crate::callers::jobs::{JobAnswer, JobPart, JobShape};
 use crate::callers::load::UnderWay;
 use crate::callers::small::Turn;
-use crate::gpu::{CrtPlan, Cuda};
-use modmill_core::{Answers, Backend, Batch, Blocks, Call, CrtJob, Error, Plan, Request};
+use crate::gpu::Cuda;
+use modmill_core::{Answers, Backend, Batch, Blocks, Call, CrtPowers, Error, Plan, Request};
 use std::sync::Arc;
 
 /// Whether this thread may wait for others. A thread of a pool takes up other calls while it waits for the
@@ -94,7 +94,7 @@ impl Backends {
     pub(crate) fn turn_of_private(
         &self,
         cuda: &Cuda,
-        job: &CrtJob<'_>,
+        job: &CrtPowers<'_>,
         call: &UnderWay<'_, usize>,
         blocks: &mut (dyn Blocks + Send),
     ) -> Turn<Running<CrtShape, CrtPart, CrtAnswer>, CrtAnswer> {
@@ -105,9 +105,9 @@ impl Backends {
         let compute = |parts: Vec<CrtPart>| {
             CrtPart::compute(&shape, &parts, |joined, blocks| {
                 let count = joined.count.max(call.of_all());
-                let plan = cuda.plan(&Request::of_crt(&CrtJob { count, ..*joined }));
-                let plan = plan.and_then(|plan| plan.recipe.get::<CrtPlan>().copied());
-                let seconds = plan.and_then(|plan| cuda.crt_pow(&plan, joined, blocks).ok());
+                let plan = cuda.plan(&Request { count, ..Request::of_crt(joined) });
+                let run = |plan| cuda.run(&plan, Call::CrtPow(joined), Answers::Blocks(blocks)).ok();
+                let seconds = plan.and_then(run);
                 seconds.inspect(|&seconds| self.add_kernel_seconds(seconds)).is_some()
             })
         };

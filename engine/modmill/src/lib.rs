@@ -46,8 +46,6 @@ mod modular_sums;
 mod multi_pow;
 mod near;
 pub mod number;
-mod on_host;
-mod operation;
 mod pinned;
 mod place;
 mod prepared;
@@ -60,6 +58,7 @@ mod residues;
 mod sort;
 mod steps;
 mod stream;
+pub mod threads;
 pub mod trees;
 pub mod warm;
 mod watched;
@@ -68,30 +67,50 @@ mod watched;
 use modmill_cuda as gpu;
 
 pub use config::EngineBuilder;
-pub use engine::{Engine, Host, kernel_seconds, limited_to, only_backend};
+pub use engine::{Engine, Host, limited_to, only_backend};
 pub use fixed_base::FixedBase;
 pub use gcd::Xgcd;
 pub use jacobi::Jacobi;
-pub use modmill_core::matrix::{
-    BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors, SeededRows,
-};
 pub use modmill_core::{
-    Alternative, Backend, Batch, BatchView, DeviceAddress, Error, Execution, Exponent, ExponentList,
-    Exponents, Family, Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus,
-    Op, Operand, Partial, Path, Plan, Public, Recorder, Request, Resident, ResidentModuli, ResidentView,
-    Seconds, Secrecy, Spare, Sums, TRANSFORM_MAX_BITS, Watch, hex, try_vector,
+    Alternative, Backend, Batch, BatchView, DeviceAddress, Error, Exponent, ExponentList, Exponents, Family,
+    Isa, ItemError, ItemErrorKind, KERNEL_MAX_BITS, Location, Moduli, ModuliForm, Modulus, Op, Operand,
+    Partial, Path, Plan, Public, Request, Resident, ResidentModuli, ResidentView, Seconds, Secrecy,
+    TRANSFORM_MAX_BITS, Watch, hex,
 };
 pub use modmill_cpu::MAX_THREADS;
-pub use modmill_cpu::long::MersenneLike;
-pub use modular_sums::{ModularSums, SumFactors};
 pub use place::{Ask, Device, Holds, Place, To};
 pub use prepared::Prepared;
 pub use resident::DeviceMemoryUse;
-pub use residue_matrix::{Placement, ResidueMatrix};
 pub use residues::Residues;
 pub use stream::{Formula, OfEngine, Rows, Stream};
 
 /// Settings and devices of the CUDA backend.
 pub mod cuda {
+    pub use crate::engine::kernel_seconds;
     pub use crate::gpu::{Device, Error, Gpus, Properties, Settings};
+}
+
+/// Matrices of long integers in residues, by vectors of bits or of residues.
+pub mod matrix {
+    pub use crate::residue_matrix::{Placement, ResidueMatrix};
+    pub use modmill_core::matrix::{
+        BitVectors, FileRows, MatrixFactors, MatrixSource, MemoryRows, ResidueModuli, ResidueVectors,
+        SeededRows,
+    };
+}
+
+/// Memory of long columns: vectors that say so when memory runs out, and those that are used again.
+pub mod memory {
+    pub use modmill_core::{Spare, try_vector};
+}
+
+/// Records of what an engine has executed, for tests that hold it against plans.
+pub mod recorder {
+    pub use modmill_core::{Execution, Recorder};
+}
+
+/// Sums of products of long numbers, which are reduced once.
+pub mod sums {
+    pub use crate::modular_sums::{ModularSums, SumFactors};
+    pub use modmill_core::Sums;
 }

@@ -3,15 +3,15 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::even::OddParts;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use crate::sort::{Group, Sorted, lengths_of_all, sort};
 use modmill_core::{
     Answers, Batch, Call, Error, Exponent, ItemError, ItemErrorKind, Job, Moduli, Op, Operand, Plan, Secrecy,
     Watch, limbs,
 };
 use modmill_cpu::power_of_two as two;
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 
 /// The names of the operands in errors.
@@ -261,10 +261,10 @@ impl Engine {
                         return Err(Error::Interrupted);
                     }
                     let k = limbs::trailing_zeros(moduli.get(item)).unwrap_or(0);
-                    let two = modulo_power_of_two(op, a.get(item), b.get(item), b.bits(), k);
+                    let two = modulo_power_of_two(op, a.limbs(item), b.limbs(item), b.bits(), k);
                     Ok(two::join(answers.get(item), odd.get(item), &two, k, stride))
                 };
-                sorted.even.par_iter().map(join).collect::<Result<Vec<two::Residue>, Error>>()
+                sorted.even.par_iter().map(join).list::<Result<Vec<two::Residue>, Error>>()
             })?;
             for (&item, answer) in sorted.even.iter().zip(joined) {
                 answers.get_mut(item).copy_from_slice(&answer);

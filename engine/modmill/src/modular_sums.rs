@@ -1,7 +1,7 @@
 //! Sums modulo one long number, added before they are reduced.
 
 use crate::Engine;
-use crate::on_host::{OnHost, with_view};
+use crate::near::{OnHost, with_view};
 use modmill_core::{Error, Modulus, Operand, Resident, Sums};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -72,7 +72,8 @@ impl<'e> ModularSums<'e> {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, ModularSums, Modulus, Sums};
+    /// use modmill::sums::{ModularSums, Sums};
+    /// use modmill::{Batch, Engine, Modulus};
     ///
     /// let engine = Engine::new()?;
     /// let modular = ModularSums::new(&engine, &Modulus::from_hex("fffffffb")?, 10)?;

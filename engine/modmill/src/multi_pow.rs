@@ -3,8 +3,7 @@
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length, finish};
 use crate::modular::{Modular, power};
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::place::{Operation, Place};
 use crate::sort::lengths_of_all;
 use modmill_core::{
     Answers, Backend, Batch, Call, Error, ExponentList, ItemError, Job, KERNEL_MAX_BITS, Moduli, MultiPowers,

@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::{Device, Place};
+use crate::near::OnHost;
+use crate::place::{Device, Operation, Place};
 use crate::products::Multiply;
 use modmill_core::{Answers, Batch, Error, Op, Operand, Request, Resident, TRANSFORM_MAX_BITS};
 use modmill_cpu::long::{Multiplier, PreparedFactor};
@@ -99,7 +98,7 @@ impl Engine {
             return Err(Error::LengthMismatch { what: "factor", expected: 1, found: 0 });
         }
         let multiplier = self.multiplier();
-        let prepare = || multiplier.prepare(factor.get(0), longest.div_ceil(64));
+        let prepare = || multiplier.prepare(factor.limbs(0), longest.div_ceil(64));
         let prepared = returned(|| Ok(self.install(prepare)))?;
         let form = Form::Host(multiplier, prepared);
         Ok(Prepared { bits: factor.bits(), longest, count: 1, form })

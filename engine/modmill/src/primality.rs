@@ -6,11 +6,12 @@ mod special;
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
 use crate::integers;
-use crate::on_host::OnHost;
+use crate::near::OnHost;
 use modmill_core::{Batch, Error, Operand, limbs};
 use modmill_cpu::lucas::is_strong_probable_prime;
 use zeroize::Zeroizing;
 
+pub use modmill_cpu::long::MersenneLike;
 pub use special::{is_fermat_prime, is_mersenne_prime, lucas_lehmer, pepin};
 
 /// Whether each candidate passes a Miller-Rabin round to every public base of `bases`. A base is reduced
@@ -166,7 +167,7 @@ fn round(
     })?;
     let mut picked = Batch::try_zeros(bases.bits(), if bases.len().is_some() { tested.len() } else { 0 })?;
     for (index, &item) in tested.iter().enumerate().take(picked.len()) {
-        picked.get_mut(index).copy_from_slice(bases.get(item));
+        picked.get_mut(index).copy_from_slice(bases.limbs(item));
     }
     let base = if picked.is_empty() { bases } else { Operand::from(&picked) };
     let reduced = engine.mul_mod(base, Operand::Shared { bits: 1, value: &[1] }, &moduli)?;

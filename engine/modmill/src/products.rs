@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, common_length};
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use modmill_core::{Answers, Batch, Call, Error, Operand, Product};
 
 impl<P: Place> Engine<P> {

@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use modmill_core::{Batch, Error, Modulus, limbs};
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -90,10 +91,7 @@ fn draw(
     };
     let grain = GRAIN.div_ceil(stride) * stride;
     let limbs = numbers.as_limbs_mut();
-    match limbs.len() <= grain {
-        true => draw(limbs)?,
-        false => engine.install(|| limbs.par_chunks_mut(grain).try_for_each(draw))?,
-    }
+    engine.cpu().install_if(limbs.len() > grain, || limbs.par_chunks_mut(grain).try_each(draw))?;
     Ok(numbers)
 }
 

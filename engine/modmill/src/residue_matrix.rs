@@ -37,7 +37,8 @@ impl ResidueMatrix {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{BitVectors, Engine, Placement, ResidueMatrix, ResidueModuli, SeededRows};
+    /// use modmill::Engine;
+    /// use modmill::matrix::{BitVectors, Placement, ResidueMatrix, ResidueModuli, SeededRows};
     ///
     /// let engine = Engine::new()?;
     /// let moduli = ResidueModuli::largest(32)?; // a modulus of 1024 bits
@@ -117,7 +118,8 @@ impl ResidueMatrix {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{Batch, Engine, MemoryRows, Placement, ResidueMatrix, ResidueModuli};
+    /// use modmill::matrix::{MemoryRows, Placement, ResidueMatrix, ResidueModuli};
+    /// use modmill::{Batch, Engine};
     ///
     /// let engine = Engine::new()?;
     /// let moduli = ResidueModuli::new(&[5, 7])?; // integers modulo 35
@@ -147,7 +149,8 @@ impl ResidueMatrix {
     /// # Examples
     ///
     /// ```
-    /// use modmill::{BitVectors, Engine, Placement, ResidueMatrix, ResidueModuli, ResidueVectors, SeededRows};
+    /// use modmill::Engine;
+    /// use modmill::matrix::{BitVectors, Placement, ResidueMatrix, ResidueModuli, ResidueVectors, SeededRows};
     ///
     /// let engine = Engine::new()?;
     /// let moduli = ResidueModuli::largest(4)?;

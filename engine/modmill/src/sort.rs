@@ -2,6 +2,7 @@
 
 use modmill_core::{Batch, BatchView, Items, KERNEL_MAX_BITS, Moduli, Modulus, limbs};
 use modmill_cpu::Cpu;
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -77,11 +78,8 @@ pub(crate) fn sort(pool: &Cpu, moduli: Moduli<'_>, items: Items<'_>) -> Sorted {
         sorted
     };
     let count = items.len();
-    if count <= GRAIN {
-        return (0..count).fold(Sorted::default(), add);
-    }
     let places = (0..count).into_par_iter().with_min_len(GRAIN);
-    pool.install(|| places.fold(Sorted::default, add).reduce(Sorted::default, Sorted::and))
+    pool.install_if(count > GRAIN, || places.sum_by(Sorted::default, add, Sorted::and))
 }
 
 /// Whether backends compute modulo this number as it is: it is odd and at least 3, or too long for all but
@@ -133,7 +131,8 @@ pub(crate) fn lengths_of_all(pool: &Cpu, moduli: Moduli<'_>, count: usize) -> Op
     }
     let parts = (0..count.div_ceil(GRAIN)).into_par_iter().with_max_len(1);
     let all = parts.map(|part| look(part * GRAIN..count.min((part + 1) * GRAIN)));
-    pool.install(|| all.try_reduce_with(Lengths::and))?
+    let all: Vec<_> = pool.install(|| all.list());
+    all.into_iter().reduce(|first, second| first?.and(second?))?
 }
 
 /// The lengths of some moduli, if they are one group.

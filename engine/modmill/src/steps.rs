@@ -4,9 +4,8 @@
 //! ([`Engine::on_device`]) needs no trip home. Their time depends on declared widths alone.
 
 use crate::Engine;
-use crate::on_host::OnHost;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::near::OnHost;
+use crate::place::{Operation, Place};
 use modmill_core::{Answers, Call, Error, Operand, Step, StepKind};
 
 /// Defines the steps of an engine at every place.

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::place::{Device, Holds};
 use modmill_core::sync::Mutex;
 use modmill_core::{Batch, BatchView, Error, Request};
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -275,12 +276,9 @@ fn write_rows<T: Send, E: Send>(
         let items = piece * WRITTEN..piece * WRITTEN + elements.len() / width;
         write(first + items.start, numbers.slice(items), elements).err()
     };
-    if numbers.len() <= WRITTEN {
-        return write((0, elements)).map_or(Ok(()), Err);
-    }
-    let pieces = elements.par_chunks_mut(WRITTEN * width).enumerate();
-    let failed = engine.install(|| pieces.map(write).find_first(Option::is_some));
-    failed.flatten().map_or(Ok(()), Err)
+    let pieces = elements.par_chunks_mut(WRITTEN * width).enumerate().map(write);
+    let failed: Vec<Option<E>> = engine.cpu().install_if(numbers.len() > WRITTEN, || pieces.list());
+    failed.into_iter().flatten().next().map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod levels;
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, finish};
-use crate::on_host::{OnHost, with_view};
+use crate::near::{OnHost, with_view};
 use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Modulus, Operand, limbs};
 
 /// The products of a column of numbers, level by level.

@@ -3,6 +3,7 @@
 use crate::engine::{Engine, Host};
 use modmill_core::{Error, Watch, watched};
 use modmill_cpu::out_of_memory::returned;
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -55,6 +56,6 @@ impl Engine {
     ) -> Result<Vec<T>, Error> {
         let watch = self.watch();
         let item = |item: usize| watched(watch, 1, || compute(item)).ok_or(Error::Interrupted);
-        returned(|| self.install(|| (0..count).into_par_iter().map(item).collect()))
+        returned(|| self.install(|| (0..count).into_par_iter().map(item).list()))
     }
 }

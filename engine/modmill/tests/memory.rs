@@ -1,7 +1,8 @@
 //! Memory that runs out is an error of the call. One test, because the limit is that of the process.
 #![cfg(target_os = "linux")]
 
-use modmill::{Backend, Batch, Engine, Error, ModularSums, Modulus};
+use modmill::sums::ModularSums;
+use modmill::{Backend, Batch, Engine, Error, Modulus};
 use modmill_testing::memory;
 
 #[test]

@@ -3,10 +3,8 @@
 //! Seconds of samples on a busy machine: large leaks show, small ones do not. `modmill selftest`
 //! and a quiet machine can look longer with the same code.
 
-use modmill::{
-    BitVectors, Engine, Isa, Modulus, Op, Operand, Placement, Public, Request, ResidueMatrix, ResidueModuli,
-    SeededRows,
-};
+use modmill::matrix::{BitVectors, Placement, ResidueMatrix, ResidueModuli, SeededRows};
+use modmill::{Engine, Isa, Modulus, Op, Operand, Public, Request};
 use modmill_testing::rng::Rng;
 use modmill_testing::timing::{self, Class, TimingReport};
 use std::sync::Mutex;

@@ -2,6 +2,7 @@
 
 use crate::{Sieve, random};
 use modmill::number::{self, Number};
+use modmill::threads::Share;
 use modmill::{Batch, Engine, Error, Modulus, primality};
 use rayon::prelude::*;
 
@@ -59,8 +60,7 @@ pub fn find_many(
     // A number of n bits without small factors is prime with a probability of about
     // 1 / (n log(2) prod(1 - 1 / p)), where the product over all p below 1000 is 0.081: 18 / n.
     let count = wanted.saturating_mul(bits).div_ceil(18).clamp(CANDIDATES, MOST_CANDIDATES);
-    let drawn =
-        engine.install(|| (0..count).into_par_iter().map(draw).collect::<Result<Vec<Number>, _>>())?;
+    let drawn = engine.install(|| (0..count).into_par_iter().map(draw).list::<Result<Vec<Number>, _>>())?;
     let mut candidates = Batch::try_zeros(bits, count)?;
     for (index, candidate) in drawn.iter().enumerate() {
         candidates.get_mut(index).copy_from_slice(candidate);

@@ -8,7 +8,7 @@
 
 use crate::rng::Rng;
 use modmill::Request;
-use modmill::hazmat::{Blocks, CrtJob, CrtKey, PerItem};
+use modmill::hazmat::{Blocks, CrtModulus, CrtPowers, PerItem};
 use modmill_cuda::{Cuda, Error};
 use num_bigint::BigUint;
 use std::ops::Range;
@@ -96,9 +96,9 @@ impl Key {
         self.exponents.iter().map(|exponent| exponent.count_ones()).sum::<u64>() as f64
     }
 
-    fn parts(&self) -> CrtKey<'_> {
+    fn parts(&self) -> CrtModulus<'_> {
         let [n, p, q, dp, dq, coefficient] = &self.limbs;
-        CrtKey { modulus: n, primes: [p, q], exponents: [dp, dq], coefficient }
+        CrtModulus { modulus: n, primes: [p, q], exponents: [dp, dq], coefficient }
     }
 }
 
@@ -146,9 +146,9 @@ pub fn measure(
             if protection == Protection::Blinded {
                 all[key].blind(&mut rng);
             }
-            let job = CrtJob {
+            let job = CrtPowers {
                 count,
-                keys: PerItem::One(all[key].parts()),
+                moduli: PerItem::One(all[key].parts()),
                 bits,
                 prime_limbs: (bits / 2).div_ceil(64),
                 exponent_bits: bits / 2 + key_bits,

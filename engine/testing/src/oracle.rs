@@ -61,6 +61,35 @@ pub fn inv(a: &BigUint, modulus: &BigUint) -> Option<BigUint> {
     a.modinv(modulus)
 }
 
+/// The greatest common divisor by Euclid's algorithm.
+#[must_use]
+pub fn gcd(a: &BigUint, b: &BigUint) -> BigUint {
+    let (mut a, mut b) = (a.clone(), b.clone());
+    while b != BigUint::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+/// The Jacobi symbol of `a` modulo an odd `n`, by the residues of `n` modulo 8 and by reciprocity.
+#[must_use]
+pub fn jacobi(a: &BigUint, n: &BigUint) -> i8 {
+    let low = |number: &BigUint| number.iter_u64_digits().next().unwrap_or(0);
+    let (mut a, mut n, mut symbol) = (a.clone(), n.clone(), 1);
+    loop {
+        a %= &n;
+        if a == BigUint::ZERO {
+            return if n == BigUint::from(1u8) { symbol } else { 0 };
+        }
+        while low(&a) % 2 == 0 {
+            a >>= 1;
+            symbol *= if matches!(low(&n) % 8, 3 | 5) { -1 } else { 1 };
+        }
+        symbol *= if low(&a) % 4 == 3 && low(&n) % 4 == 3 { -1 } else { 1 };
+        (a, n) = (n, a);
+    }
+}
+
 /// A number for a report: hexadecimal, without the middle of a long number.
 #[must_use]
 pub fn show(number: &BigUint) -> String {

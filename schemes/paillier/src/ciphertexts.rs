@@ -2,6 +2,7 @@
 
 use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
+use modmill::threads::Share;
 use modmill::{Batch, number};
 use rayon::prelude::*;
 use std::fmt;
@@ -136,12 +137,15 @@ pub(crate) fn check(key: &PublicKey, values: &Batch, first: usize) -> Result<(),
             high.iter().any(|&limb| limb != 0) || value[..used].iter().rev().lt(low.iter().rev())
         }
     };
-    let wrong = |index: usize| !in_range(values.get(index));
-    let items = 0..values.len();
+    let wrong = |chunk: usize| {
+        let mut items = CHUNK * chunk..values.len().min(CHUNK * (chunk + 1));
+        items.find(|&index| !in_range(values.get(index)))
+    };
+    let chunks = 0..values.len().div_ceil(CHUNK);
     // A thread is worth waking for some thousand items.
     let wrong = match values.len() > 4096 {
-        true => items.into_par_iter().with_min_len(CHUNK).position_first(wrong),
-        false => items.into_iter().position(wrong),
+        true => chunks.into_par_iter().map(wrong).list::<Vec<_>>().into_iter().flatten().next(),
+        false => chunks.into_iter().find_map(wrong),
     };
     match wrong {
         Some(index) => {

@@ -8,6 +8,7 @@ use crate::fixed_point::{BASE_BITS, exact_exponent, integers, nearest_f64};
 use crate::parts::{Part, Parts};
 use crate::rows::CHUNK;
 use crate::{Error, Exponents, Integers, PublicKey};
+use modmill::threads::Share;
 use modmill::{Batch, number};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -241,7 +242,7 @@ impl EncodedColumn {
             let value = value.ok_or(Error::TooLarge { index, limit: 1024 })?;
             Ok(if integers.is_negative(index) { -value } else { value })
         };
-        let all: Vec<_> = (0..self.len()).into_par_iter().with_min_len(CHUNK).map(value).collect();
+        let all: Vec<_> = (0..self.len()).into_par_iter().with_min_len(CHUNK).map(value).list();
         // The first item that is refused is named.
         all.into_iter().collect()
     }

@@ -9,7 +9,8 @@
 use crate::parts::{Parts, write_octets};
 use crate::rows::shared;
 use crate::{Ciphertexts, Error, Masks, Paillier, PrivateKey, PublicKey};
-use modmill::{Batch, BatchView, Engine, Formula, Holds, Op, Operand, Request, Rows, try_vector};
+use modmill::memory::try_vector;
+use modmill::{Batch, BatchView, Engine, Formula, Holds, Op, Operand, Request, Rows};
 use std::ops::Range;
 
 /// Parts of a column that a GPU has under way at the same time, and all parts. Short ones leave little to do

@@ -2,6 +2,7 @@
 
 use crate::rows::CHUNK;
 use crate::{Error, Integers};
+use modmill::threads::Share;
 use modmill::{Batch, number};
 use rayon::prelude::*;
 
@@ -124,12 +125,12 @@ pub(crate) fn integers(
     // The first of two errors, or the greater of two lengths.
     let greater = |a: Result<usize, Error>, b: Result<usize, Error>| Ok(a?.max(b?));
     let lengths = (0..values.len()).into_par_iter().with_min_len(CHUNK).map(length);
-    let longest = lengths.reduce(|| Ok(0), greater)?;
+    let longest = lengths.sum_by(|| Ok(0), greater, greater)?;
 
     let mut magnitudes = Batch::try_zeros(longest.max(1).next_multiple_of(64).min(limit), values.len())?;
     let stride = magnitudes.stride();
     let rows = magnitudes.as_limbs_mut().par_chunks_exact_mut(stride).enumerate().with_min_len(CHUNK);
-    rows.for_each(|(index, row)| {
+    rows.each(|(index, row)| {
         let (mantissa, left) = integer(index);
         place(mantissa, left, row);
     });

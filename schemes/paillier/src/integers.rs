@@ -2,7 +2,9 @@
 
 use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
-use modmill::{Batch, number, try_vector};
+use modmill::memory::try_vector;
+use modmill::threads::Share;
+use modmill::{Batch, number};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -193,7 +195,7 @@ impl Integers {
         };
         let rows = sums.as_limbs_mut();
         match items.len() > CHUNK {
-            true => rows.par_chunks_mut(CHUNK * stride).enumerate().for_each(convert),
+            true => rows.par_chunks_mut(CHUNK * stride).enumerate().each(convert),
             false => convert((0, rows)),
         }
         Ok(sums)
@@ -221,7 +223,8 @@ impl Integers {
         let refused = match residues.len() > CHUNK {
             true => {
                 let chunks = rows.par_chunks_mut(CHUNK * stride).zip(negative.par_chunks_mut(CHUNK));
-                chunks.enumerate().filter_map(convert).min()
+                let refused: Vec<Option<usize>> = chunks.enumerate().map(convert).list();
+                refused.into_iter().flatten().next()
             }
             false => convert((0, (rows, &mut negative))),
         };

@@ -4,6 +4,7 @@
 use crate::ciphertexts::check;
 use crate::rows::CHUNK;
 use crate::{Error, PublicKey};
+use modmill::threads::Share;
 use modmill::{Batch, BatchView, number};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -78,7 +79,7 @@ impl Octets<'_> {
         let mut values = Batch::try_zeros(self.key.square().bits(), items.len())?;
         let stride = values.stride();
         let rows = values.as_limbs_mut().par_chunks_exact_mut(stride).zip(octets.par_chunks_exact(width));
-        rows.with_min_len(CHUNK).for_each(|(row, octets)| number::copy_be_bytes(octets, row));
+        rows.with_min_len(CHUNK).each(|(row, octets)| number::copy_be_bytes(octets, row));
         check(self.key, &values, items.start)?;
         Ok(values)
     }

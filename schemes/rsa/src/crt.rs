@@ -20,7 +20,7 @@ use crate::keys::Keys;
 use crate::public::public_operation;
 use crate::steps::{Operation, Outcome};
 use crate::{Error, PrivateKey, number};
-use modmill::hazmat::{self, Blocks, CrtJob, CrtKey, PerItem};
+use modmill::hazmat::{self, Blocks, CrtModulus, CrtPowers, PerItem};
 use modmill::{Batch, Engine, Modulus};
 
 /// The private operation, and how it is protected.
@@ -53,9 +53,9 @@ impl Operation<PrivateKey> for Private {
         if self.blinding || !keys.all(engine, serves) {
             return Ok(false);
         }
-        let job = CrtJob {
+        let job = CrtPowers {
             count,
-            keys: PerItem::One(parts(first, [&first.p().exponent, &first.q().exponent])),
+            moduli: PerItem::One(parts(first, [&first.p().exponent, &first.q().exponent])),
             bits: first.bits(),
             prime_limbs,
             exponent_bits: 64 * prime_limbs,
@@ -66,16 +66,20 @@ impl Operation<PrivateKey> for Private {
             Keys::One(_) if !self.blinded_direct_reads => Ok(hazmat::crt_pow(engine, &job, blocks)?),
             Keys::One(key) => {
                 let exponents = [blinded_exponent(key.p())?, blinded_exponent(key.q())?];
-                let keys = PerItem::One(parts(key, [&exponents[0], &exponents[1]]));
+                let moduli = PerItem::One(parts(key, [&exponents[0], &exponents[1]]));
                 let exponent_bits = job.exponent_bits + 64;
-                Ok(hazmat::crt_pow(engine, &CrtJob { keys, exponent_bits, blinded: true, ..job }, blocks)?)
+                Ok(hazmat::crt_pow(
+                    engine,
+                    &CrtPowers { moduli, exponent_bits, blinded: true, ..job },
+                    blocks,
+                )?)
             }
             Keys::Each(keys) => {
                 let get = |item: usize| {
                     let key = keys[item];
                     parts(key, [&key.p().exponent, &key.q().exponent])
                 };
-                Ok(hazmat::crt_pow(engine, &CrtJob { keys: PerItem::Each(&get), ..job }, blocks)?)
+                Ok(hazmat::crt_pow(engine, &CrtPowers { moduli: PerItem::Each(&get), ..job }, blocks)?)
             }
         }
     }
@@ -83,8 +87,8 @@ impl Operation<PrivateKey> for Private {
 
 /// The parts of a key as the engine takes them. `exponents` are congruent to the private exponent modulo p -
 /// 1 and q - 1.
-fn parts<'a>(key: &'a PrivateKey, exponents: [&'a [u64]; 2]) -> CrtKey<'a> {
-    CrtKey {
+fn parts<'a>(key: &'a PrivateKey, exponents: [&'a [u64]; 2]) -> CrtModulus<'a> {
+    CrtModulus {
         modulus: key.public_key().modulus().value(),
         primes: [key.p().prime.value(), key.q().prime.value()],
         exponents,

@@ -2,6 +2,7 @@
 
 use crate::{Error, PrivateKey, PublicKey};
 use modmill::Engine;
+use modmill::threads::{Share, install_if};
 use rayon::prelude::*;
 
 /// Keys that one thread looks at, at least.
@@ -69,8 +70,11 @@ impl<'a, K> Keys<'a, K> {
     {
         match self {
             Self::One(key) => holds(key),
-            Self::Each(keys) if keys.len() <= GRAIN => keys.iter().all(|key| holds(key)),
-            Self::Each(keys) => engine.install(|| keys.par_iter().with_min_len(GRAIN).all(|key| holds(key))),
+            Self::Each(keys) => {
+                let shared = keys.par_iter().with_min_len(GRAIN);
+                let check = || shared.try_each(|key| if holds(key) { Ok(()) } else { Err(()) });
+                install_if(engine, keys.len() > GRAIN, check).is_ok()
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::keys::Keys;
 use crate::steps::{Operation, Outcome};
 use crate::{PublicKey, number};
-use modmill::hazmat::{self, Blocks, PerItem, PublicJob};
+use modmill::hazmat::{self, Blocks, PerItem, PublicPowers};
 use modmill::{Batch, Engine, Error, Modulus, Operand};
 
 /// The public operation.
@@ -38,8 +38,13 @@ impl Operation<PublicKey> for Public {
             }
             Keys::Each(_) => return Ok(false),
         };
-        let job =
-            PublicJob { count, moduli, bits: first.bits(), exponent: first.exponent(), secret: self.secret };
+        let job = PublicPowers {
+            count,
+            moduli,
+            bits: first.bits(),
+            exponent: first.exponent(),
+            secret: self.secret,
+        };
         Ok(hazmat::public_pow(engine, &job, blocks)?)
     }
 }

@@ -1,7 +1,9 @@
 //! Answers in one piece of memory.
 
 use crate::ItemError;
-use modmill::{Engine, Spare, try_vector};
+use modmill::Engine;
+use modmill::memory::{Spare, try_vector};
+use modmill::threads::{Share, install_if};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::slice::ChunksExactMut;
@@ -110,10 +112,8 @@ impl Rows {
     /// A value or the error of every item, made of its bytes. The engine's threads share many items.
     pub(crate) fn each<T: Send>(&self, engine: &Engine, make: impl Fn(&[u8]) -> T + Sync) -> Answers<T> {
         let answer = |item: usize| self.get(item).map(&make).map_err(|error| *error);
-        if engine.threads() == 1 || self.len() <= GRAIN {
-            return (0..self.len()).map(answer).collect();
-        }
-        engine.install(|| (0..self.len()).into_par_iter().with_min_len(GRAIN).map(answer).collect())
+        let items = (0..self.len()).into_par_iter().with_min_len(GRAIN).map(answer);
+        install_if(engine, self.len() > GRAIN, || items.list())
     }
 
     /// A vector for each item.

@@ -190,10 +190,10 @@ impl Queue {
     }
 
     fn engine(&self) -> Result<&Engine, Error> {
-        // With one thread everything is computed by the calling thread. GPUs are the service's, because a
-        // device is not shared among the many processes that load a library.
+        // The calling thread computes everything. GPUs are the service's, because a device is not shared
+        // among the many processes that load a library.
         let made = self.engine.get_or_init(|| {
-            let built = Engine::builder().backend(Backend::Cpu).threads(1).build();
+            let built = Engine::builder().backend(Backend::Cpu).here().build();
             built.map_err(|error| Error::Engine(error.to_string()))
         });
         made.as_ref().map_err(Clone::clone)

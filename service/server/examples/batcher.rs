@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
     let digest = scheme.hash().digest(&[b"message"]);
 
-    let cpu = Engine::builder().backend(Backend::Cpu).threads(1).build()?;
+    let cpu = Engine::builder().backend(Backend::Cpu).here().build()?;
     let bare = cpu.install(|| {
         let mut times: Vec<f64> = Vec::new();
         let end = Instant::now() + Duration::from_secs_f64(seconds / 2.0);

@@ -28,7 +28,7 @@ pub use task::Origin;
 
 use crate::audit::Audit;
 use crate::metrics::{Metrics, Operation, Outcome};
-use modmill::{Backend, Engine};
+use modmill::{Backend, Engine, limited_to};
 use modmill_gather::{Answer, Call, Part, Work};
 use modmill_rsa::{ItemError, PrivateKey, PrivateTask, PublicKey, PublicTask, SignatureScheme};
 use parking_lot::Mutex;
@@ -70,15 +70,13 @@ impl Batcher {
         metrics: Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let settings = BatchSettings { workers: settings.workers.max(1), ..settings };
-        let (workers, gpu_workers, cpu) = (settings.workers, settings.gpu_workers, one_thread()?);
-        let shared = Arc::new(Shared::new(settings, engine, cpu, audit, metrics));
+        let (workers, gpu_workers) = (settings.workers, settings.gpu_workers);
+        let cpu = limited_to(&engine, Backend::Cpu).map_err(|error| StartError(error.to_string()))?;
+        let shared = Arc::new(Shared::new(settings, engine, cpu.here(), audit, metrics));
         let batcher = Self { shared: Arc::clone(&shared), workers: Mutex::default() };
         for number in 0..workers {
-            let (shared, engine) = (Arc::clone(&shared), one_thread()?);
-            // The worker is the only thread of its engine, so that nothing is handed from thread to thread.
-            batcher.spawn(format!("modmill-batch-{number}"), move || {
-                engine.install(|| shared.serve_cpu(&engine));
-            })?;
+            let shared = Arc::clone(&shared);
+            batcher.spawn(format!("modmill-batch-{number}"), move || shared.serve_cpu())?;
         }
         for number in (0..gpu_workers).filter(|_| shared.gpu.is_some()) {
             let shared = Arc::clone(&shared);
@@ -208,12 +206,6 @@ impl Drop for Batcher {
     fn drop(&mut self) {
         self.shared.drain();
     }
-}
-
-/// An engine of the CPU with one thread.
-fn one_thread() -> Result<Engine, StartError> {
-    let engine = Engine::builder().backend(Backend::Cpu).threads(1).build();
-    engine.map_err(|error| StartError(error.to_string()))
 }
 
 /// The answers of a call, in order.

@@ -7,7 +7,8 @@
 //! nothing is computed.
 //!
 //! ```
-//! use modmill::{Engine, Placement};
+//! use modmill::Engine;
+//! use modmill::matrix::Placement;
 //! use modmill_fhe::lwe::{EvaluationKey, Evaluator, Parameters, PublicKey, SecretKey};
 //!
 //! let engine = Engine::new()?;

@@ -6,7 +6,8 @@ use crate::inputs::Inputs;
 use crate::memory::Memory;
 use crate::resident_inputs::ResidentInputs;
 use crate::slices::{Contender, Slice, repeat};
-use modmill::{Backend, Batch, Engine, Plan, kernel_seconds};
+use modmill::cuda::kernel_seconds;
+use modmill::{Backend, Batch, Engine, Plan};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 

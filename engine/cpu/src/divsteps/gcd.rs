@@ -33,7 +33,8 @@ fn in_groups<V: Vector, const G: usize>(
     let zero = V::splat(space.token(), 0);
     let mut steps = Signed::<V, G>::start(space.token());
     let twos = |number: &[u64]| trailing_zeros(number).unwrap_or(0);
-    let longest = |(item, _): &(usize, &mut [u64])| bit_length(a.get(*item)).max(bit_length(b.get(*item)));
+    let longest =
+        |(item, _): &(usize, &mut [u64])| bit_length(a.limbs(*item)).max(bit_length(b.limbs(*item)));
     let bits = rows.iter().map(longest).max().unwrap_or(0);
     let len = bits.div_ceil(DIGIT as usize).max(2);
     let vectors = space.take(2 * G * len);
@@ -41,7 +42,7 @@ fn in_groups<V: Vector, const G: usize>(
         let (f, g) = vectors.split_at_mut(len);
         for lane in 0..V::LANES {
             let item = rows[(k * V::LANES + lane).min(rows.len() - 1)].0;
-            let (a, b) = (a.get(item), b.get(item));
+            let (a, b) = (a.limbs(item), b.limbs(item));
             // f and g are the odd parts.
             radix::split_from(a, twos(a), DIGIT, V::LANES, &mut V::words_mut(f)[lane..]);
             radix::split_from(b, twos(b), DIGIT, V::LANES, &mut V::words_mut(g)[lane..]);
@@ -70,7 +71,7 @@ fn in_groups<V: Vector, const G: usize>(
         let f = &mut vectors[..lens[k]];
         negate_where(f, f[lens[k] - 1].sign());
         for (lane, (item, row)) in rows.iter_mut().skip(k * V::LANES).take(V::LANES).enumerate() {
-            let shift = twos(a.get(*item)).min(twos(b.get(*item)));
+            let shift = twos(a.limbs(*item)).min(twos(b.limbs(*item)));
             radix::join_at(&V::words(f)[lane..], shift, DIGIT, V::LANES, row);
         }
     }

@@ -18,13 +18,13 @@ pub(crate) fn symbols<V: Vector>(
     space: &mut Space<V>,
 ) {
     let token = space.token();
-    let longest = |(item, _): &(usize, &mut u64)| bit_length(a.get(*item)).max(bit_length(n.get(*item)));
+    let longest = |(item, _): &(usize, &mut u64)| bit_length(a.limbs(*item)).max(bit_length(n.get(*item)));
     let bits = rows.iter().map(longest).max().unwrap_or(0);
     let mut len = bits.div_ceil(DIGIT as usize).max(2);
     let (f, g) = space.take(2 * len).split_at_mut(len);
     for lane in 0..V::LANES {
         let item = rows[lane.min(rows.len() - 1)].0;
-        let (a, n) = (a.get(item), n.get(item));
+        let (a, n) = (a.limbs(item), n.get(item));
         radix::split(n, DIGIT, V::LANES, &mut V::words_mut(f)[lane..]);
         radix::split(a, DIGIT, V::LANES, &mut V::words_mut(g)[lane..]);
     }
@@ -48,7 +48,7 @@ pub(crate) fn symbols<V: Vector>(
         **symbol = match (f == g || g.iter().all(|&digit| digit == 0), is_one) {
             (true, true) => 1u64.wrapping_sub(V::words(&flips)[lane] & 2),
             (true, false) => 0,
-            (false, _) => jacobi::by_shifts(a.get(*item), n.get(*item)) as u64,
+            (false, _) => jacobi::by_shifts(a.limbs(*item), n.get(*item)) as u64,
         };
     }
 }

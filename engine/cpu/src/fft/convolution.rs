@@ -8,6 +8,7 @@ use super::point::Point;
 use super::scheme::PrimeField;
 use super::shape::BlockShape;
 use super::transform::{self, cut, in_columns, is_shared};
+use crate::threads::Share;
 use rayon::prelude::*;
 
 /// The number of points up to which a block is transformed at once. Two such blocks fit in the first-level
@@ -137,7 +138,7 @@ fn by_parts(field: &impl PrimeField, terms: &mut [Term<'_>], place: Place, shape
         add_products(field, terms, place, shape);
     };
     if is_shared {
-        parts.par_iter_mut().enumerate().for_each(work);
+        parts.par_iter_mut().enumerate().each(work);
     } else {
         parts.iter_mut().enumerate().for_each(work);
     }

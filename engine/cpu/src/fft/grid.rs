@@ -8,7 +8,7 @@ use super::convolution::{LEAF, Place};
 use super::point::Point;
 use super::scheme::PrimeField;
 use super::shape::BlockShape;
-use crate::team;
+use crate::{team, threads};
 use modmill_core::transform::Digits;
 
 /// The number of parts of a row that is cut.
@@ -46,7 +46,7 @@ pub(super) struct Share<'a> {
 impl Grid {
     pub(super) fn new(shape: BlockShape) -> Self {
         let shared = if team::is_leading() { SHARED } else { SHARED_ASLEEP };
-        Self::cut(shape, shape.grid.points() >= shared && rayon::current_num_threads() > 1)
+        Self::cut(shape, shape.grid.points() >= shared && threads::count() > 1)
     }
 
     /// The grid for one thread.
@@ -55,7 +55,7 @@ impl Grid {
     }
 
     fn cut(shape: BlockShape, is_shared: bool) -> Self {
-        let (columns, threads) = (shape.grid.columns, rayon::current_num_threads());
+        let (columns, threads) = (shape.grid.columns, threads::count());
         let least = if is_shared { PARTS } else { LEAF + 1 };
         let parts = if columns >= least { PARTS } else { 1 };
         let len = columns / parts;

@@ -8,6 +8,7 @@
 
 use super::point::Point;
 use crate::out_of_memory;
+use crate::threads::Share;
 use modmill_core::Error;
 use modmill_core::sync::Mutex;
 use rayon::prelude::*;
@@ -177,7 +178,7 @@ fn shared<T: Send>(points: &mut [T], work: impl Fn(&mut [T]) + Send + Sync) {
     if points.len() <= SHARE || rayon::current_thread_index().is_none() {
         work(points);
     } else {
-        points.par_chunks_mut(SHARE).for_each(work);
+        points.par_chunks_mut(SHARE).each(work);
     }
 }
 

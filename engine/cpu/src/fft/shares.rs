@@ -5,7 +5,7 @@
 //! heads and two flags per share decide all carries, and the rests are corrected once, at the end.
 //! The time depends on lengths only.
 
-use crate::team;
+use crate::{team, threads};
 use modmill_core::limbs::add_signed;
 use modmill_core::mask;
 use zeroize::Zeroizing;
@@ -46,14 +46,14 @@ pub(crate) struct Shares<'a> {
 
 /// Whether threads share `len` limbs.
 fn is_shared(len: usize) -> bool {
-    len >= if team::is_leading() { SHARED } else { SHARED_ASLEEP } && rayon::current_num_threads() > 1
+    len >= if team::is_leading() { SHARED } else { SHARED_ASLEEP } && threads::count() > 1
 }
 
 /// The number of limbs of a share of `len` limbs: a multiple of `unit`, or all limbs if threads do not share
 /// them.
 pub(crate) fn share(len: usize, unit: usize) -> usize {
     if is_shared(len) {
-        len.div_ceil(SHARES * rayon::current_num_threads()).max(LEAST).next_multiple_of(unit)
+        len.div_ceil(SHARES * threads::count()).max(LEAST).next_multiple_of(unit)
     } else {
         len.max(1)
     }

@@ -5,6 +5,7 @@
 //! are split depth first, so that all passes except the first find a long block in a cache.
 
 use super::point::Point;
+use crate::threads::{self, Share};
 use rayon::prelude::*;
 
 /// The passes of a field. A forward pass splits a block, node j of the tree, into R equal parts, nodes `R j`
@@ -76,7 +77,7 @@ fn inverse_by<T: Transform, const R: usize>(field: &T, block: &mut [Point], node
 
 /// Whether threads share a block.
 pub(super) fn is_shared(block: &[Point]) -> bool {
-    block.len() >= PARALLEL && rayon::current_num_threads() > 1
+    block.len() >= PARALLEL && threads::count() > 1
 }
 
 /// Cuts a block into R parts.
@@ -103,7 +104,7 @@ pub(super) fn in_columns<const R: usize>(
     });
     let mut right = right.into_iter();
     let right = std::array::from_fn(|_| right.next().expect("as many as on the left"));
-    rayon::join(|| in_columns(left, true, pass), || in_columns::<R>(right, true, pass));
+    threads::join(|| in_columns(left, true, pass), || in_columns::<R>(right, true, pass));
 }
 
 /// Runs `work` on every part. Threads share the parts if `is_shared`.
@@ -113,7 +114,7 @@ fn each_part<const R: usize>(
     work: &(dyn Fn(usize, &mut [Point]) + Sync),
 ) {
     if is_shared {
-        parts.into_par_iter().enumerate().for_each(|(index, part)| work(index, part));
+        parts.into_par_iter().enumerate().each(|(index, part)| work(index, part));
     } else {
         parts.into_iter().enumerate().for_each(|(index, part)| work(index, part));
     }

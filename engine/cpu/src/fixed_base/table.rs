@@ -6,6 +6,7 @@ use crate::domain::{Domain, Workspace};
 use crate::kernel::Kernel;
 use crate::path::CpuPath;
 use crate::rows::Rows;
+use crate::threads::Share;
 use modmill_core::Operand;
 use modmill_core::limbs::bits_at;
 use rayon::prelude::*;
@@ -77,7 +78,7 @@ impl Table {
         let mut first = Rows::zeros(places * digits);
         let mut work = Workspace::new::<K>(bits);
         let mut x = std::mem::take(&mut work.x);
-        domain.enter(&[base.get(0)], base.bits(), &mut x, &mut work);
+        domain.enter(&[base.limbs(0)], base.bits(), &mut x, &mut work);
         for (place, power) in first.chunks_exact_mut(digits).enumerate() {
             if place > 0 {
                 domain.square(&mut x, window, &mut work);
@@ -90,7 +91,7 @@ impl Table {
         let mut words = Rows::zeros(places * entries * digits);
         let parts =
             words.par_chunks_mut(K::LANES * entries * digits).zip(first.par_chunks(K::LANES * digits));
-        parts.for_each_init(
+        parts.each_with(
             || Workspace::new::<K>(bits),
             |work, (words, first)| fill(domain, words, first, entries, layout, work),
         );

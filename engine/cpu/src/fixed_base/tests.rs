@@ -5,7 +5,12 @@ use modmill_core::Call;
 
 fn cpus() -> Vec<Cpu> {
     let path = |path: &CpuPath| {
-        let settings = Settings { isa: Some(path.isa()), family: Some(path.family()), threads: Some(2) };
+        let settings = Settings {
+            isa: Some(path.isa()),
+            family: Some(path.family()),
+            threads: Some(2),
+            ..Settings::default()
+        };
         Cpu::new(settings).unwrap()
     };
     CpuPath::detect().iter().map(path).collect()

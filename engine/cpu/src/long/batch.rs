@@ -5,6 +5,7 @@ use super::modular::PreparedModulus;
 use super::multiplier::{Multiplier, PreparedFactor};
 use crate::fft::memory::prefer_large_pages;
 use crate::team::Workers;
+use crate::threads::Share;
 use modmill_core::{Batch, Error, Job, Moduli, Modulus, Operand};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -25,8 +26,8 @@ pub(crate) fn run(
     let lead = |compute: &dyn Fn() -> Zeroizing<Vec<u64>>| {
         led(workers, job.items.len(), is_power || job.bits >= TEAM_BITS, || clear_at_end(compute))
     };
-    workers.pool.install(|| {
-        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(place, out)| {
+    workers.install(|| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(place, out)| {
             let item = job.items.get(place);
             let answer = lead(&|| match job.moduli {
                 Moduli::Shared(modulus) => compute(&kept(modulus), item),
@@ -55,14 +56,14 @@ pub(crate) fn products(
         _ => (a, None),
     };
     let prepare = |shared: Operand<'_>| {
-        workers.pool.install(|| multiplier.prepare(shared.get(0), each.bits().div_ceil(64)))
+        workers.install(|| multiplier.prepare(shared.limbs(0), each.bits().div_ceil(64)))
     };
     if let Some(shared) = shared.filter(|_| count > 1) {
         return products_prepared(workers, multiplier, each, (&prepare(shared), shared.bits()), count);
     }
-    let limbs = |item| a.get(item).len() + b.get(item).len();
+    let limbs = |item| a.limbs(item).len() + b.limbs(item).len();
     each_item(workers, a.bits() + b.bits(), count, limbs, |item, out| {
-        multiplier.multiply(a.get(item), b.get(item), out);
+        multiplier.multiply(a.limbs(item), b.limbs(item), out);
     })
 }
 
@@ -78,9 +79,9 @@ pub(crate) fn products_prepared(
         workers,
         a.bits() + bits,
         count,
-        |item| a.get(item).len() + b.limbs(),
+        |item| a.limbs(item).len() + b.limbs(),
         |item, out| {
-            multiplier.multiply_prepared(a.get(item), b, out);
+            multiplier.multiply_prepared(a.limbs(item), b, out);
         },
     )
 }
@@ -92,8 +93,8 @@ pub(crate) fn squares(
     a: Operand<'_>,
     count: usize,
 ) -> Result<Batch, Error> {
-    let limbs = |item| 2 * a.get(item).len();
-    each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.get(item), out))
+    let limbs = |item| 2 * a.limbs(item).len();
+    each_item(workers, 2 * a.bits(), count, limbs, |item, out| multiplier.square(a.limbs(item), out))
 }
 
 /// Bits of a number from which a team shares a single product. Shorter products are done before a thread
@@ -103,7 +104,7 @@ const TEAM_BITS: usize = 1 << 19;
 /// Runs `compute` for one of `count` items. A team of threads shares the item if there are more threads than
 /// items and the item takes long enough.
 fn led<T>(workers: &Workers, count: usize, is_long: bool, compute: impl FnOnce() -> T) -> T {
-    if is_long && count < workers.pool.current_num_threads() { workers.team.lead(compute) } else { compute() }
+    if is_long && count < workers.count() { workers.team.lead(compute) } else { compute() }
 }
 
 /// Computes `count` answers of `bits` bits, with bits at least 1. `limbs` is the number of limbs that an item
@@ -120,8 +121,8 @@ fn each_item(
     prefer_large_pages(answers.as_limbs_mut());
     let compute =
         |item: usize, out: &mut [u64]| led(workers, count, bits >= 2 * TEAM_BITS, || compute(item, out));
-    workers.pool.install(|| {
-        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, out)| {
+    workers.install(|| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(item, out)| {
             if limbs(item) == stride {
                 return compute(item, out);
             }

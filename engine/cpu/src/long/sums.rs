@@ -12,6 +12,7 @@ use super::weighted_sums;
 use crate::fft::product::{self, Transformed};
 use crate::fft::scheme::NttScheme;
 use crate::fft::shape::{DigitLayout, Ring};
+use crate::threads::{self, Share};
 use modmill_core::limbs::bit_length;
 use modmill_core::{Batch, BatchView, Error, Sums};
 use rayon::prelude::*;
@@ -61,7 +62,7 @@ impl ModularSums {
                 product::transform_for_sums(&scheme, numbers.get(item), &self.layout)
             })
         };
-        SumFactors((0..numbers.len()).into_par_iter().map(transform).collect())
+        SumFactors((0..numbers.len()).into_par_iter().map(transform).list())
     }
 
     /// The sums modulo the modulus. Indices run through all groups of factors, one after the other.
@@ -69,7 +70,7 @@ impl ModularSums {
         let factors: Vec<&Transformed> = factors.iter().flat_map(|group| &group.0).collect();
         let mut answers = Batch::try_zeros(self.bits, sums.len())?;
         let stride = answers.stride();
-        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(sum, answer)| {
+        answers.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(sum, answer)| {
             let terms: Vec<(usize, &[u32])> = sums.terms(sum).collect();
             let remainder = clear_at_end(|| {
                 let mut whole = zeros_with_room(2 * stride + 1);
@@ -95,9 +96,9 @@ impl ModularSums {
         let mut answers = Batch::try_zeros(self.bits, count)?;
         let stride = answers.stride();
         // Each thread has some sums, and reads the numbers once for all of them.
-        let share = count.div_ceil(rayon::current_num_threads()).max(1);
+        let share = count.div_ceil(threads::count()).max(1);
         let shares = answers.as_limbs_mut().par_chunks_mut(share * stride);
-        shares.zip(weights.par_chunks(share * numbers.len().max(1))).for_each(|(answers, weights)| {
+        shares.zip(weights.par_chunks(share * numbers.len().max(1))).each(|(answers, weights)| {
             let answers = std::cell::RefCell::new(answers);
             let done = |sum: usize, whole: &[u64]| {
                 // A sum is below 2^(bits + 32). Numbers may have fewer limbs than the modulus.

@@ -138,8 +138,7 @@ fn montgomerys_reduction_is_the_same_on_any_number_of_threads() {
         let divisor = BarrettDivisor::new(multiplier, modulus.value());
         let montgomery = engines[1].install(|| Montgomery::new(&divisor, modulus.value())).unwrap();
         for base in &hard(bits - 1, &mut random) {
-            let power =
-                |cpu: &Cpu| cpu.workers.pool.install(|| cpu.workers.team.lead(|| montgomery.square(base)));
+            let power = |cpu: &Cpu| cpu.workers.install(|| cpu.workers.team.lead(|| montgomery.square(base)));
             let expected = power(&engines[0]);
             for cpu in &engines[1..] {
                 assert!(power(cpu) == expected, "{} threads", cpu.threads());
@@ -160,7 +159,7 @@ fn divisions_are_the_same_on_any_number_of_threads() {
             for x in [0, 2, 3, 4, 8].map(|index| &numbers[index]) {
                 let divide = |cpu: &Cpu| {
                     let divide = || divisor.quotient_and_remainder(x);
-                    cpu.workers.pool.install(|| cpu.workers.team.lead(divide))
+                    cpu.workers.install(|| cpu.workers.team.lead(divide))
                 };
                 let expected = divide(&engines[0]);
                 assert!(big(&expected.1) < big(&d), "{x_bits}");
@@ -185,7 +184,7 @@ fn barretts_reduction_is_the_same_on_any_number_of_threads() {
         numbers.iter_mut().for_each(|number| number.resize(d.len(), 0));
         numbers.push(less);
         for x in &numbers {
-            let square = |cpu: &Cpu| cpu.workers.pool.install(|| cpu.workers.team.lead(|| divisor.square(x)));
+            let square = |cpu: &Cpu| cpu.workers.install(|| cpu.workers.team.lead(|| divisor.square(x)));
             let expected = square(&engines[0]);
             assert!(expected == divisor.remainder(&product(&engines[0], 64 * x.len(), x, None)), "{bits}");
             for cpu in &engines[1..] {

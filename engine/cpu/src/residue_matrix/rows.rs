@@ -2,6 +2,7 @@
 
 use super::sections::each_section;
 use crate::backend::Cpu;
+use crate::threads::Share;
 use modmill_core::matrix::Progress;
 use modmill_core::{Error, MatrixSource, ResidueVectors};
 use rayon::prelude::*;
@@ -37,7 +38,7 @@ impl Cpu {
                         });
                         product.collect()
                     })
-                    .collect();
+                    .list();
                 for (row, product) in section.rows.clone().zip(products) {
                     for (place, residue) in product.into_iter().enumerate() {
                         answers.as_mut_slice()[place * rows + row] = residue;

@@ -1,5 +1,6 @@
 //! A matrix in sections of rows. The next section is read while this one is worked with.
 
+use crate::threads::{self, Share};
 use modmill_core::matrix::Progress;
 use modmill_core::{Error, MatrixSource};
 use rayon::prelude::*;
@@ -58,7 +59,7 @@ pub(super) fn each_section_of(
         let section = Section { words: &current[..now.len() * width], rows: now.clone(), width };
         let has_next = start + size < rows;
         let read = || if has_next { fill(matrix, later, &mut next) } else { Ok(()) };
-        let (read, ()) = rayon::join(read, || work(&section));
+        let (read, ()) = threads::join(read, || work(&section));
         read?;
         progress(now.end, rows);
         std::mem::swap(&mut current, &mut next);
@@ -76,8 +77,8 @@ fn buffer(words: usize) -> Result<Vec<u32>, Error> {
 /// Reads rows on all threads.
 pub(super) fn fill(matrix: &dyn MatrixSource, rows: Range<usize>, words: &mut [u32]) -> Result<(), Error> {
     let width = matrix.row_words();
-    let piece = rows.len().div_ceil(4 * rayon::current_num_threads()).max(1);
-    words[..rows.len() * width].par_chunks_mut(piece * width).enumerate().try_for_each(|(index, words)| {
+    let piece = rows.len().div_ceil(4 * threads::count()).max(1);
+    words[..rows.len() * width].par_chunks_mut(piece * width).enumerate().try_each(|(index, words)| {
         let start = rows.start + index * piece;
         matrix.read(start..start + words.len() / width, words)
     })

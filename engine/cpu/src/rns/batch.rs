@@ -1,17 +1,18 @@
 //! Jobs in a residue number system, item by item.
 
 use super::domain::RnsDomain;
+use crate::team::Workers;
+use crate::threads::Share;
 use modmill_core::limbs::bit_length;
 use modmill_core::rns::Bases;
 use modmill_core::{Batch, Error, Job, Moduli, Modulus};
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Computes a job item by item, on the current thread pool. A modulus that shares a prime with base B, or is
+/// Computes a job item by item, on the threads of `workers`. A modulus that shares a prime with base B, or is
 /// too long for all bases, has no domain. `otherwise` computes the items with such a modulus.
 pub(crate) fn run(
-    pool: &ThreadPool,
+    workers: &Workers,
     job: &Job<'_>,
     otherwise: impl FnOnce(&Job<'_>) -> Result<Batch, Error>,
     compute: impl Fn(&RnsDomain, usize, &mut [u64]) + Sync,
@@ -41,10 +42,9 @@ pub(crate) fn run(
             None => Some(place),
         }
     };
-    let refused: Vec<usize> = pool.install(|| {
-        let outs = answers.as_limbs_mut().par_chunks_mut(stride);
-        outs.enumerate().filter_map(item).collect()
-    });
+    let refused: Vec<Option<usize>> =
+        workers.install(|| answers.as_limbs_mut().par_chunks_mut(stride).enumerate().map(item).list());
+    let refused: Vec<usize> = refused.into_iter().flatten().collect();
     if !refused.is_empty() {
         let items: Vec<usize> = refused.iter().map(|&place| job.items.get(place)).collect();
         let others = otherwise(&job.part(&items))?;

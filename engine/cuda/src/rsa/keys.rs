@@ -1,13 +1,13 @@
 //! The parts of private keys as rows in memory: the primes, the exponents, the coefficients and the moduli.
 
 use crate::staging::copy_rows;
-use modmill_core::{CrtJob, PerItem};
+use modmill_core::{CrtPowers, PerItem};
 use std::ops::Range;
 
 /// How the parts of the keys of a job lie in memory.
 #[derive(Clone, Copy)]
 pub(super) struct KeyRows<'a, 'j> {
-    pub(super) job: &'a CrtJob<'j>,
+    pub(super) job: &'a CrtPowers<'j>,
     /// Whether every chunk carries the keys of its items. Otherwise one key stays on the device.
     pub(super) per_item: bool,
 }
@@ -30,7 +30,7 @@ impl KeyRows<'_, '_> {
     /// Limbs that the parts of `rows` keys take. The modulus of a key that all items have is prepared
     /// elsewhere.
     pub(super) fn limbs_of(&self, rows: usize) -> usize {
-        let moduli = if matches!(self.job.keys, PerItem::One(_)) { 0 } else { self.job.bits.div_ceil(64) };
+        let moduli = if matches!(self.job.moduli, PerItem::One(_)) { 0 } else { self.job.bits.div_ceil(64) };
         rows * (3 * self.job.prime_limbs + 2 * self.exponent_limbs() + moduli)
     }
 
@@ -41,7 +41,7 @@ impl KeyRows<'_, '_> {
     /// Writes the parts of the keys of `items`, one kind after the other. Rows beyond the last item repeat
     /// its key.
     pub(super) fn gather(&self, items: Range<usize>, rows: usize, out: &mut [u64]) {
-        let key = |row: usize| self.job.keys.get((items.end - 1).min(items.start + row));
+        let key = |row: usize| self.job.moduli.get((items.end - 1).min(items.start + row));
         let (prime, exponent) = (self.job.prime_limbs, self.exponent_limbs());
         let (out, _) = out.split_at_mut(self.limbs_of(rows));
         let (primes, out) = out.split_at_mut(2 * rows * prime);

@@ -20,7 +20,7 @@ use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::words;
 use crate::task::Task;
 use crate::variant::{GARNER_BLOCK, Variant};
-use modmill_core::{PerItem, PublicJob};
+use modmill_core::{PerItem, PublicPowers};
 
 kernel_structs! {
     /// `Bases` of `rsa.cuh`.
@@ -114,10 +114,10 @@ impl<'a, 'j> Private<'a, 'j> {
             join: module.kernel("rsa_join")?,
         };
         let KeyRows { job, per_item: together } = rows;
-        let modulus_of = |item: usize| job.keys.get(item).modulus;
-        let public = PublicJob {
+        let modulus_of = |item: usize| job.moduli.get(item).modulus;
+        let public = PublicPowers {
             count: job.count,
-            moduli: match job.keys {
+            moduli: match job.moduli {
                 PerItem::One(key) => PerItem::One(key.modulus),
                 PerItem::Each(_) => PerItem::Each(&modulus_of),
             },
@@ -129,7 +129,7 @@ impl<'a, 'j> Private<'a, 'j> {
         let constants = if together {
             vec![constants(None)?]
         } else {
-            let primes = job.keys.get(0).primes;
+            let primes = job.moduli.get(0).primes;
             let (first, second) = rayon::join(|| constants(Some(primes[0])), || constants(Some(primes[1])));
             vec![first?, second?]
         };

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::{Chunk, Footprint, Stages};
 use crate::staging::copy_rows;
 use crate::variant::Variant;
-use modmill_core::{PerItem, PublicJob};
+use modmill_core::{PerItem, PublicPowers};
 
 /// Words of the longest exponent, `PUBLIC_WORDS` of `public_power.cuh`.
 const EXPONENT_WORDS: usize = 8;
@@ -106,7 +106,7 @@ impl Public {
     pub(super) fn new(
         device: &Device,
         variant: Variant,
-        job: &PublicJob<'_>,
+        job: &PublicPowers<'_>,
         size: usize,
         contents: Contents,
     ) -> Result<Self> {

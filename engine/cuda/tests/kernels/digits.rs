@@ -5,7 +5,7 @@ use modmill_core::sync::Mutex;
 use modmill_core::{Batch, Call, Divisors, Inverses, Job, Moduli, Op, Operand, Quotients, Request};
 use modmill_cuda::{Cuda, Settings};
 use modmill_testing::hard::{ones, power_of_two, runs};
-use modmill_testing::oracle::{batch_of_width, inv, number, show};
+use modmill_testing::oracle::{batch_of_width, gcd, inv, number, show};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
 
@@ -14,13 +14,6 @@ fn lengths() -> Vec<usize> {
     let emulated = [2, 29, 30, 31, 64, 100, 127, 128, 500, 511, 512, 1023, 1024, 1061, 2048, 4096];
     let real = [256, 768, 1536, 3072, 8192, 16_384, 32_768];
     emulated.into_iter().chain(real.into_iter().filter(|_| on_gpus())).collect()
-}
-
-fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
-    while b != BigUint::ZERO {
-        (a, b) = (b.clone(), a % b);
-    }
-    a
 }
 
 /// Numbers of at most `bits` bits: the ends of the range, powers of two, multiples of `factor`, and random
@@ -119,7 +112,7 @@ fn divisors() {
             return;
         };
         for ((a, b), answer) in a.iter().zip(&b).zip(answers.iter()) {
-            assert!(number(answer) == gcd(a.clone(), b.clone()), "{bits} bits: {} and {}", show(a), show(b));
+            assert!(number(answer) == gcd(a, b), "{bits} bits: {} and {}", show(a), show(b));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{chunks, devices, held_to, tile, variant};
 use modmill_core::rns::Bases;
-use modmill_core::{Blocks, CrtJob, CrtKey, Family, PerItem, PublicJob, Request};
+use modmill_core::{Blocks, CrtModulus, CrtPowers, Family, PerItem, PublicPowers, Request};
 use modmill_cuda::{Cuda, Cut, Fault, Stage};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
@@ -59,9 +59,9 @@ impl Key {
         self
     }
 
-    fn parts(&self) -> CrtKey<'_> {
+    fn parts(&self) -> CrtModulus<'_> {
         let [n, p, q, dp, dq, coefficient] = &self.limbs;
-        CrtKey { modulus: n, primes: [p, q], exponents: [dp, dq], coefficient }
+        CrtModulus { modulus: n, primes: [p, q], exponents: [dp, dq], coefficient }
     }
 
     /// 0, 1, numbers next to n, multiples of p and of q, and random ones.
@@ -127,10 +127,10 @@ fn cuda_for(bits: usize) -> Option<Cuda> {
     held_to(devices(), variant(Family::Rns, 2, chunks(1, 1), bits))
 }
 
-fn job<'a>(keys: PerItem<'a, CrtKey<'a>>, count: usize, bits: usize, blinded: bool) -> CrtJob<'a> {
+fn job<'a>(keys: PerItem<'a, CrtModulus<'a>>, count: usize, bits: usize, blinded: bool) -> CrtPowers<'a> {
     let prime_limbs = keys.get(0).primes[0].len();
     let exponent_bits = 64 * prime_limbs + if blinded { 64 } else { 0 };
-    CrtJob { count, keys, bits, prime_limbs, exponent_bits, blinded, public_exponent: &[E as u64] }
+    CrtPowers { count, moduli: keys, bits, prime_limbs, exponent_bits, blinded, public_exponent: &[E as u64] }
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn one_key_for_all_items() {
             for blinded in [true, false] {
                 // Blinded exponents are longer than the primes, but may be read under masks too.
                 let mut numbers = Numbers::new(inputs.clone(), bits);
-                let job = CrtJob { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
+                let job = CrtPowers { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
                 cuda.crt_pow(&cuda.plan_crt(&Request::of_crt(&job)).unwrap(), &job, &mut numbers).unwrap();
                 assert!(numbers.wrong.is_empty());
                 assert_eq!(numbers.answers, expected, "{bits} bits");
@@ -193,7 +193,7 @@ fn many_items_with_one_key() {
     let key = key.blinded(&mut rng);
     for blinded in [true, false] {
         let mut numbers = Numbers::new(inputs.clone(), bits);
-        let job = CrtJob { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
+        let job = CrtPowers { blinded, ..job(PerItem::One(key.parts()), count, bits, true) };
         cuda.crt_pow(&cuda.plan_crt(&Request::of_crt(&job)).unwrap(), &job, &mut numbers).unwrap();
         assert!(numbers.wrong.is_empty());
         assert!(numbers.answers == expected);
@@ -238,7 +238,7 @@ fn check_public_powers(cases: &[(Family, u32, Option<Cut>, usize)]) {
                 let get = |item: usize| &key(item).limbs[0][..];
                 let moduli = if shared { PerItem::One(get(0)) } else { PerItem::Each(&get) };
                 let mut numbers = Numbers::new((0..count).map(|item| input(item).clone()).collect(), bits);
-                let job = PublicJob { count, moduli, bits, exponent: &exponent, secret: false };
+                let job = PublicPowers { count, moduli, bits, exponent: &exponent, secret: false };
                 cuda.public_pow(&cuda.plan_public(&Request::of_public(&job)).unwrap(), &job, &mut numbers)
                     .unwrap();
                 for item in 0..count.min(200) {

@@ -1,7 +1,7 @@
 //! Private operations of RSA of several callers as one.
 
 use super::{CALL_LIMBS, JOINED_LIMBS};
-use modmill_core::{Blocks, CrtJob, CrtKey, PerItem};
+use modmill_core::{Blocks, CrtModulus, CrtPowers, PerItem};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ pub(crate) struct CrtShape {
 
 impl CrtShape {
     /// The shape of a job; `None` if the job is not joined with others, because it is long or empty.
-    pub(crate) fn of(job: &CrtJob<'_>) -> Option<Self> {
+    pub(crate) fn of(job: &CrtPowers<'_>) -> Option<Self> {
         let shape = Self {
             bits: job.bits,
             prime_limbs: job.prime_limbs,
@@ -60,24 +60,24 @@ struct KeyCopy {
 }
 
 impl KeyCopy {
-    fn of(key: CrtKey<'_>) -> Self {
-        let CrtKey { modulus, primes: [p, q], exponents: [first, second], coefficient } = key;
+    fn of(key: CrtModulus<'_>) -> Self {
+        let CrtModulus { modulus, primes: [p, q], exponents: [first, second], coefficient } = key;
         let parts = [modulus, p, q, first, second, coefficient];
         Self { place: p.as_ptr() as usize, parts: parts.map(|part| Zeroizing::new(part.to_vec())) }
     }
 
-    fn as_key(&self) -> CrtKey<'_> {
+    fn as_key(&self) -> CrtModulus<'_> {
         let [modulus, p, q, first, second, coefficient] = self.parts.each_ref().map(|part| part.as_slice());
-        CrtKey { modulus, primes: [p, q], exponents: [first, second], coefficient }
+        CrtModulus { modulus, primes: [p, q], exponents: [first, second], coefficient }
     }
 }
 
 impl CrtPart {
     /// Asks for the blocks of a job, and copies its keys.
-    pub(crate) fn copy(job: &CrtJob<'_>, blocks: &mut (dyn Blocks + Send)) -> Self {
+    pub(crate) fn copy(job: &CrtPowers<'_>, blocks: &mut (dyn Blocks + Send)) -> Self {
         let mut octets = Zeroizing::new(vec![0; 8 * job.bits.div_ceil(64) * job.count]);
         blocks.fill(0..job.count, &mut octets);
-        let keys = match job.keys {
+        let keys = match job.moduli {
             PerItem::One(key) => vec![KeyCopy::of(key)],
             PerItem::Each(key) => (0..job.count).map(|item| KeyCopy::of(key(item))).collect(),
         };
@@ -93,7 +93,7 @@ impl CrtPart {
     pub(crate) fn compute(
         shape: &CrtShape,
         parts: &[Self],
-        compute: impl FnOnce(&CrtJob<'_>, &mut (dyn Blocks + Send)) -> bool,
+        compute: impl for<'j> FnOnce(&'j CrtPowers<'j>, &mut (dyn Blocks + Send)) -> bool,
     ) -> Option<Vec<CrtAnswer>> {
         let stride = 8 * shape.bits.div_ceil(64);
         let count = parts.iter().map(|part| part.count).sum();
@@ -104,9 +104,9 @@ impl CrtPart {
         // alike is another key.
         let is_one = keys.iter().all(|key| key.place == first.place);
         let get = |item: usize| keys[item].as_key();
-        let job = CrtJob {
+        let job = CrtPowers {
             count,
-            keys: if is_one { PerItem::One(first.as_key()) } else { PerItem::Each(&get) },
+            moduli: if is_one { PerItem::One(first.as_key()) } else { PerItem::Each(&get) },
             bits: shape.bits,
             prime_limbs: shape.prime_limbs,
             exponent_bits: shape.exponent_bits,

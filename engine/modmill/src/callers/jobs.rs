@@ -24,7 +24,7 @@ impl JobShape {
     pub(crate) fn of(op: Op, job: &Job<'_>) -> Option<Self> {
         let (a_bits, b_bits) = (job.a.bits(), job.b.bits());
         let exponent = match (op, job.b) {
-            (Op::PowVartime, Operand::Shared { .. }) => Some(job.b.get(0).to_vec()),
+            (Op::PowVartime, Operand::Shared { .. }) => Some(job.b.limbs(0).to_vec()),
             (_, Operand::Shared { .. } | Operand::Each(_)) => None,
             (_, Operand::Resident(_) | Operand::SharedResident(_)) => return None,
         };
@@ -78,8 +78,8 @@ impl JobPart {
             count: job.items.len(),
             bits: job.bits,
             shortest_bits: job.shortest_bits,
-            a: rows(shape.a_bits, &|item| job.a.get(item)),
-            b: has_b.then(|| rows(shape.b_bits, &|item| job.b.get(item))),
+            a: rows(shape.a_bits, &|item| job.a.limbs(item)),
+            b: has_b.then(|| rows(shape.b_bits, &|item| job.b.limbs(item))),
             moduli: match job.moduli {
                 Moduli::Shared(modulus) => PartModuli::One(modulus.clone()),
                 Moduli::Each(_) | Moduli::Prepared(_) | Moduli::Resident(_) => {

@@ -3,8 +3,7 @@
 use crate::Engine;
 use crate::division::{Quotients, Remainders};
 use crate::gcd::Divisors;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::place::{Operation, Place};
 use crate::products::Multiply;
 use modmill_core::{Answers, Batch, Error, Moduli, Operand};
 

@@ -5,10 +5,10 @@ use crate::Engine;
 use crate::engine::{common_length, finish};
 use crate::inverse::Inverses;
 use crate::modular::Modular;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::place::{Operation, Place};
 use crate::products::Multiply;
 use modmill_core::{Answers, Batch, Error, ItemError, ItemErrorKind, Moduli, Operand, limbs};
+use modmill_cpu::threads::Share;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl Operation for Joined<'_> {
         let mut joined = engine.on_host(&product)?;
         let stride = joined.stride().max(1);
         engine.install(|| {
-            joined.as_limbs_mut().par_chunks_mut(stride).enumerate().for_each(|(item, number)| {
+            joined.as_limbs_mut().par_chunks_mut(stride).enumerate().each(|(item, number)| {
                 limbs::add_assign(number, rests.get(item));
             });
         });

@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::engine::check_huge_widths;
-use crate::on_host::OnHost;
-use crate::operation::{Operation, Second};
-use crate::place::{Holds, Place};
+use crate::near::OnHost;
+use crate::place::{Holds, Operation, Place, Second};
 use modmill_core::{Answers, Batch, Error, Op, Operand, Request, limbs};
 
 /// Square roots `floor(sqrt(a))`, in half as many bits as `a` has, rounded up. The time depends on the
@@ -85,11 +84,11 @@ pub fn is_square<'a>(engine: &Engine, a: impl Into<Operand<'a>>) -> Result<Vec<b
     let a = OnHost::of(a.into())?;
     let a = a.operand();
     check_huge_widths(&[("a", a.bits())])?;
-    let mut verdicts = engine.each_item(a.len().unwrap_or(1), |item| may_be_square(a.get(item)))?;
+    let mut verdicts = engine.each_item(a.len().unwrap_or(1), |item| may_be_square(a.limbs(item)))?;
     let left: Vec<usize> = (0..verdicts.len()).filter(|&item| verdicts[item]).collect();
     let mut numbers = Batch::try_zeros(a.bits(), left.len())?;
     for (place, &item) in left.iter().enumerate() {
-        numbers.get_mut(place)[..a.get(item).len()].copy_from_slice(a.get(item));
+        numbers.get_mut(place)[..a.limbs(item).len()].copy_from_slice(a.limbs(item));
     }
     let (_, rests) = sqrt_rem(engine, &numbers)?;
     for (place, &item) in left.iter().enumerate() {

@@ -2,8 +2,7 @@
 
 use crate::Engine;
 use crate::modular::Modular;
-use crate::operation::Operation;
-use crate::place::Place;
+use crate::place::{Operation, Place};
 use modmill_core::{Answers, Batch, Error, Moduli, Operand, Resident, Step, StepKind};
 
 /// `a + b mod N`, for any a and b. The time depends on declared widths.

@@ -30,7 +30,7 @@ fn fraction(engine: &Engine, root: &Batch, number: Operand<'_>) -> Result<Batch,
     let z = &z[..limbs::bit_length(z).div_ceil(64)];
     let reduced;
     // A number that is longer by a limb at most needs no reduction: its whole part is cut off.
-    let number = match limbs::bit_length(number.get(0)) > 64 * z.len() + 64 {
+    let number = match limbs::bit_length(number.limbs(0)) > 64 * z.len() + 64 {
         true => {
             reduced = engine.reduce(number, &Modulus::new(z)?)?;
             reduced.shared(0)

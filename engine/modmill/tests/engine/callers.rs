@@ -2,10 +2,9 @@
 //! or errors.
 
 use modmill::cuda::Settings;
-use modmill::{
-    Backend, Batch, Engine, EngineBuilder, Error, Family, ItemErrorKind, Modulus, Public, Recorder,
-    kernel_seconds,
-};
+use modmill::cuda::kernel_seconds;
+use modmill::recorder::Recorder;
+use modmill::{Backend, Batch, Engine, EngineBuilder, Error, Family, ItemErrorKind, Modulus, Public};
 use modmill_cuda::{Chip, Faults, Layout, Variant};
 use modmill_testing::rng::Rng;
 use std::sync::{Arc, Barrier};

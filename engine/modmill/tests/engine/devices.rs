@@ -1,9 +1,9 @@
 //! Engines with a GPU, an emulated one: what goes where, and what happens when it fails.
 
+use modmill::cuda::kernel_seconds;
 use modmill::cuda::{Device, Settings};
 use modmill::{
     Backend, Batch, Engine, EngineBuilder, Error, Family, Modulus, Op, Public, Request, TRANSFORM_MAX_BITS,
-    kernel_seconds,
 };
 use modmill_cuda::Faults;
 use modmill_cuda::cache::Cache;

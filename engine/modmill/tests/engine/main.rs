@@ -4,6 +4,7 @@ mod callers;
 mod devices;
 mod division;
 mod division_steps;
+mod here;
 mod huge;
 mod integers;
 mod places;

@@ -1,7 +1,7 @@
 //! Operands and answers in plain memory, in pinned memory and in memory that is used again: the answers are
 //! the same.
 
-use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Public};
+use modmill::{Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Place, Public, integers};
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
 
@@ -118,6 +118,62 @@ fn mixed_moduli_and_failed_items_are_written_in_place() {
         assert_eq!(partial.answers.as_limbs(), [3, 0, 1, 0]);
         assert_eq!((partial.failed[0].index, partial.failed[0].kind), (1, ItemErrorKind::ZeroModulus));
         assert_eq!(answers.as_limbs(), [3, 0, 1, 0]);
+    }
+}
+
+/// The items of an operation that failed, by its name, at one place of the answers.
+fn failing<P: Place>(engine: &Engine<P>, name: &str, a: &Batch, moduli: &Batch) -> Result<P::Numbers, Error> {
+    let b = a.shared(1);
+    match name {
+        "mul_mod" => engine.mul_mod(a, b, moduli),
+        "square_mod" => engine.square_mod(a, moduli),
+        "pow" => engine.pow(a, b, moduli),
+        "public pow" => engine.pow(a, Public(b), moduli),
+        "multi_pow" => engine.multi_pow(&[a.into(), b], &[b, b], moduli),
+        "reduce" => engine.reduce(a, moduli),
+        "inv" => engine.inv(a, moduli),
+        "div" => engine.div(a, moduli),
+        "div_exact" => integers::div_exact(engine, a, moduli),
+        "add_mod" => integers::add_mod(engine, a, b, moduli),
+        "sub_mod" => integers::sub_mod(engine, a, b, moduli),
+        "crt" => integers::crt(engine, (a, moduli), (b, &Modulus::from_hex("d").unwrap())),
+        name => panic!("{name} is no operation that fails"),
+    }
+}
+
+/// Wherever the answers go, the error has the failed items with their reasons, and all other answers.
+#[test]
+fn the_error_of_failed_items_has_all_other_answers_at_every_place() {
+    for engine in engines() {
+        let a = Batch::from_hex(["21", "7", "9", "b", "3f"]).unwrap();
+        let moduli = Batch::from_hex(["b", "0", "4", "1", "9"]).unwrap();
+        for name in [
+            "mul_mod",
+            "square_mod",
+            "pow",
+            "public pow",
+            "multi_pow",
+            "reduce",
+            "inv",
+            "div",
+            "div_exact",
+            "add_mod",
+            "sub_mod",
+            "crt",
+        ] {
+            let expected = failing(&engine, name, &a, &moduli).unwrap_err();
+            let Error::Items(partial) = &expected else { panic!("{name}: {expected}") };
+            assert!(partial.failed.iter().any(|item| item.index == 1), "{name}: {expected}");
+            assert!(partial.answers.as_limbs().iter().any(|&limb| limb != 0), "{name} has answers");
+            for is_pinned in [false, true] {
+                let mut answers = dirty(&engine, is_pinned, partial.answers.bits(), 5);
+                let found = failing(&engine.to(&mut answers), name, &a, &moduli);
+                assert_eq!(found, Err(expected.clone()), "{name} into a batch");
+                assert_eq!(answers, partial.answers, "{name} into a batch");
+            }
+            let found = failing(&engine.on_device(), name, &a, &moduli).map(drop);
+            assert_eq!(found, Err(expected.clone()), "{name} on a device");
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! A plan says what runs: plans of every operation, family, sharing and secrecy against what a recorder saw.
 
 use modmill::cuda::Settings;
+use modmill::recorder::{Execution, Recorder};
 use modmill::{
-    Backend, Batch, Engine, EngineBuilder, Error, Execution, Family, FixedBase, Modulus, Op, Operand, Place,
-    Plan, Public, Recorder, Request, integers,
+    Backend, Batch, Engine, EngineBuilder, Error, Family, FixedBase, Modulus, Op, Operand, Place, Plan,
+    Public, Request, integers,
 };
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;

@@ -3,7 +3,8 @@
 
 use crate::places::{engines, numbers};
 use modmill::{
-    Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Public, Request, Resident, Residues,
+    Backend, Batch, Engine, Error, ItemErrorKind, Modulus, Op, Operand, Place, Public, Request, Resident,
+    Residues,
 };
 use modmill_cuda::Faults;
 use modmill_testing::rng::Rng;
@@ -345,6 +346,25 @@ fn plans_tell_where_operands_are() {
     assert!(symbols.reason.contains("are copied"), "{}", symbols.reason);
 }
 
+/// The answers of every step, at the place of the engine.
+fn steps<P: Place>(
+    engine: &Engine<P>,
+    [x, y, flags]: [Operand<'_>; 3],
+    indices: &[usize],
+) -> [Result<P::Numbers, Error>; 9] {
+    [
+        engine.add(x, y),
+        engine.sub(x, y),
+        engine.less(x, y),
+        engine.equal(x, y),
+        engine.shift_left(x, 95),
+        engine.shift_right(x, 33),
+        engine.shift_left(x, 64),
+        engine.select(flags, x, y),
+        engine.gather(x, indices),
+    ]
+}
+
 /// Steps between products, on every mixture of places, against the oracle's integers.
 #[test]
 fn steps_give_the_same_on_every_mixture_of_places() {
@@ -393,33 +413,12 @@ fn steps_give_the_same_on_every_mixture_of_places() {
                     (Placed::new(&engine, &a, place % 3), Placed::new(&engine, &b, place / 3));
                 let flags = Placed::new(&engine, &flags, place % 2 * 2);
                 let (x, y, flags) = (first.operand(), second.operand(), flags.operand());
-                let device = engine.on_device();
-                let found = [
-                    device.add(x, y),
-                    device.sub(x, y),
-                    device.less(x, y),
-                    device.equal(x, y),
-                    device.shift_left(x, 95),
-                    device.shift_right(x, 33),
-                    device.shift_left(x, 64),
-                    device.select(flags, x, y),
-                    device.gather(x, &indices),
-                ];
+                let found = steps(&engine.on_device(), [x, y, flags], &indices);
                 for (which, (found, expected)) in found.into_iter().zip(&expected).enumerate() {
                     let found = found.unwrap().download().unwrap();
                     assert!(found == *expected, "step {which} at {place}, {bits} bits");
                 }
-                let home = [
-                    engine.add(x, y),
-                    engine.sub(x, y),
-                    engine.less(x, y),
-                    engine.equal(x, y),
-                    engine.shift_left(x, 95),
-                    engine.shift_right(x, 33),
-                    engine.shift_left(x, 64),
-                    engine.select(flags, x, y),
-                    engine.gather(x, &indices),
-                ];
+                let home = steps(&engine, [x, y, flags], &indices);
                 assert!(home.map(Result::unwrap) == expected, "answers at home, {place}, {bits} bits");
             }
         }

@@ -1,9 +1,10 @@
 //! Matrices in residues from outside: every placement, with and without a device, and devices that fail.
 
-use modmill::{
-    Backend, BitVectors, Engine, Error, FileRows, MemoryRows, Placement, ResidueMatrix, ResidueModuli,
-    ResidueVectors, SeededRows, kernel_seconds,
+use modmill::cuda::kernel_seconds;
+use modmill::matrix::{
+    BitVectors, FileRows, MemoryRows, Placement, ResidueMatrix, ResidueModuli, ResidueVectors, SeededRows,
 };
+use modmill::{Backend, Engine, Error};
 use modmill_cuda::Faults;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

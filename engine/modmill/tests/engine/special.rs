@@ -1,6 +1,7 @@
 //! Known answers of long squares: primes of Mersenne and Fermat, and residues after 100 steps.
 
-use modmill::{Engine, Error, Family, Isa, MersenneLike, TRANSFORM_MAX_BITS, primality};
+use modmill::primality::{self, MersenneLike};
+use modmill::{Engine, Error, Family, Isa, TRANSFORM_MAX_BITS};
 
 fn engines() -> Vec<Engine> {
     let portable = Engine::builder().isa(Isa::Portable).family(Family::Fft).build().unwrap();

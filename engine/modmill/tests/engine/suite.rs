@@ -1,6 +1,7 @@
 //! The suite of `modmill-testing` on every path of this machine, and on the engine's own choice.
 
-use modmill::{Backend, Engine, Family, Path, kernel_seconds};
+use modmill::cuda::kernel_seconds;
+use modmill::{Backend, Engine, Family, Path};
 use modmill_cuda::{Chip, Device, Faults};
 use modmill_testing::suite::{Effort, run};
 

@@ -1,7 +1,8 @@
 //! Sums of products and sums with weights modulo one number, on the host and on a device.
 
 use crate::places::{engines, numbers};
-use modmill::{Batch, Error, ModularSums, Modulus, Sums};
+use modmill::sums::{ModularSums, Sums};
+use modmill::{Batch, Error, Modulus};
 use modmill_testing::oracle::number as big;
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;

@@ -2,18 +2,9 @@
 
 use modmill::trees::{ProductTree, batch_gcd, crt, product};
 use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind};
-use modmill_testing::oracle::{batch_of_width, numbers};
+use modmill_testing::oracle::{batch_of_width, gcd, numbers};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
-
-/// Greatest common divisors by Euclid's algorithm.
-fn gcd(a: &BigUint, b: &BigUint) -> BigUint {
-    let (mut a, mut b) = (a.clone(), b.clone());
-    while b != BigUint::ZERO {
-        (a, b) = (b.clone(), a % b);
-    }
-    a
-}
 
 /// Columns of every small length, with ones, equal numbers, powers, factors in common, and numbers that are
 /// far shorter than the column is wide.

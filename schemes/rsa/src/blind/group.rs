@@ -6,7 +6,8 @@ use crate::number;
 use crate::steps::Encode;
 use crate::stream::each_block;
 use crate::{Error, ItemError, PublicKey};
-use modmill::{Batch, Engine, Modulus, try_vector};
+use modmill::memory::try_vector;
+use modmill::{Batch, Engine, Modulus};
 use zeroize::Zeroizing;
 
 /// Items whose moduli have the same length.

@@ -121,7 +121,7 @@ fn least_common_multiple(a: &[u64], b: &[u64]) -> Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modmill_testing::oracle::number as big;
+    use modmill_testing::oracle::{gcd, number as big};
     use num_bigint::BigUint;
 
     #[test]
@@ -138,18 +138,11 @@ mod tests {
                 let (a, b) = (&p - &one, &q - &one);
                 // d is the inverse modulo the least common multiple, and below it.
                 assert_eq!((&d * &e % &a, &d * &e % &b), (one.clone(), one.clone()));
-                let divisor = gcd(a.clone(), b.clone());
+                let divisor = gcd(&a, &b);
                 assert!(d < &a * &b / divisor && d.bits() > bits as u64 / 2);
                 key.check_primes(&engine).unwrap();
             }
         }
-    }
-
-    fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
-        while b != BigUint::ZERO {
-            (a, b) = (b.clone(), a % b);
-        }
-        a
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Blind signatures: the RFC's vectors, round trips, and what is wrong on either side.
 
-use crate::devices;
+use crate::{devices, key_of};
 use modmill::Engine;
-use modmill::kernel_seconds;
+use modmill::cuda::kernel_seconds;
 use modmill_rsa::{
-    Answers, BlindScheme, Blinded, Error, ItemError, PrivateKey, PrivateParts, PrivateTask, PublicKey, Rsa,
-    Sizes, hazmat,
+    Answers, BlindScheme, Blinded, Error, ItemError, PrivateKey, PrivateTask, PublicKey, Rsa, Sizes, hazmat,
 };
 use num_bigint::BigUint;
 use serde_json::Value;
@@ -47,16 +46,8 @@ fn field(object: &Value, name: &str) -> Vec<u8> {
 }
 
 fn rfc_key() -> PrivateKey {
-    let [n, e, d, p, q] = ["n", "e", "d", "p", "q"].map(|name| field(&RFC["key"], name));
-    let parts = PrivateParts {
-        modulus: &n,
-        public_exponent: &e,
-        private_exponent: &d,
-        prime1: &p,
-        prime2: &q,
-        ..PrivateParts::default()
-    };
-    PrivateKey::new(&parts, Sizes::Standard).unwrap()
+    let numbers = ["n", "e", "d", "p", "q"].map(|name| field(&RFC["key"], name));
+    key_of(numbers.each_ref().map(Vec::as_slice), Sizes::Standard)
 }
 
 #[test]

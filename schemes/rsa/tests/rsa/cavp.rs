@@ -3,8 +3,9 @@
 //! publishes them, and the package `cryptography-vectors` of PyPI has them under `asymmetric/RSA/FIPS_186-2`;
 //! `.ci/run` installs it. No crate has them, so the test is skipped where the variable is not set.
 
+use crate::key_of;
 use modmill::Engine;
-use modmill_rsa::{Hash, PrivateKey, PrivateParts, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes};
+use modmill_rsa::{Hash, Pss, PublicKey, Rsa, SaltLength, SignatureScheme, Sizes};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -77,16 +78,8 @@ fn signatures_of_nist() {
             verified += 1;
             // PKCS #1 v1.5 has one right signature, and the private key makes it. SHA-1 does not sign.
             if passes && name.starts_with("SigVer15") && hash != Hash::Sha1 {
-                let [n, e, d, p, q] = ["n", "e", "d", "p", "q"].map(|name| bytes(&vector, name));
-                let parts = PrivateParts {
-                    modulus: &n,
-                    public_exponent: &e,
-                    private_exponent: &d,
-                    prime1: &p,
-                    prime2: &q,
-                    ..PrivateParts::default()
-                };
-                let key = PrivateKey::new(&parts, Sizes::AllowSmall).unwrap();
+                let numbers = ["n", "e", "d", "p", "q"].map(|name| bytes(&vector, name));
+                let key = key_of(numbers.each_ref().map(Vec::as_slice), Sizes::AllowSmall);
                 let signatures =
                     Rsa::new(&engine).sign(&key, pkcs1(hash), &[octets(&vector, "Msg")]).unwrap();
                 assert_eq!(*signatures[0].as_ref().unwrap(), octets(&vector, "S"));

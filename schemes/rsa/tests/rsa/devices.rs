@@ -1,11 +1,10 @@
 //! RSA on an emulated GPU gives the same answers as on the CPU, also if the CPU has to finish.
 
-use modmill::cuda::Settings;
-use modmill::{Backend, Engine, EngineBuilder, Family, kernel_seconds};
+use crate::key_of;
+use modmill::cuda::{Settings, kernel_seconds};
+use modmill::{Backend, Engine, EngineBuilder, Family};
 use modmill_cuda::{Chip, Cut, Faults, Layout, Variant};
-use modmill_rsa::{
-    EncryptionScheme, Hash, ItemError, PrivateKey, PrivateParts, PublicKey, Rsa, SignatureScheme, Sizes,
-};
+use modmill_rsa::{EncryptionScheme, Hash, ItemError, PrivateKey, PublicKey, Rsa, SignatureScheme, Sizes};
 use num_bigint::BigUint;
 
 /// Keys are short, because the emulated device is slow.
@@ -121,16 +120,8 @@ fn keys_that_kernels_do_not_serve_are_computed_step_by_step() {
     let key = |p: &BigUint, q: &BigUint, e: u32| {
         let n = p * q;
         let d = BigUint::from(e).modinv(&((p - 1u8) * (q - 1u8))).unwrap();
-        let [n, e, d, p, q] = [&n, &e.into(), &d, p, q].map(BigUint::to_bytes_be);
-        let parts = PrivateParts {
-            modulus: &n,
-            public_exponent: &e,
-            private_exponent: &d,
-            prime1: &p,
-            prime2: &q,
-            ..PrivateParts::default()
-        };
-        PrivateKey::new(&parts, Sizes::AllowSmall).unwrap()
+        let numbers = [&n, &e.into(), &d, p, q].map(BigUint::to_bytes_be);
+        key_of(numbers.each_ref().map(Vec::as_slice), Sizes::AllowSmall)
     };
     let unequal = key(&prime("p", 320), &prime("q", 192), 65_537);
     let (p, q) = (prime("a", 256), prime("b", 256));

@@ -10,3 +10,18 @@ mod tasks;
 #[cfg(target_os = "linux")]
 mod traces;
 mod wycheproof;
+
+use modmill_rsa::{PrivateKey, PrivateParts, Sizes};
+
+/// The key of n, e, d, p and q, which are big-endian bytes.
+fn key_of([n, e, d, p, q]: [&[u8]; 5], sizes: Sizes) -> PrivateKey {
+    let parts = PrivateParts {
+        modulus: n,
+        public_exponent: e,
+        private_exponent: d,
+        prime1: p,
+        prime2: q,
+        ..PrivateParts::default()
+    };
+    PrivateKey::new(&parts, sizes).unwrap()
+}

@@ -3,7 +3,7 @@
 
 use crate::devices;
 use modmill::Engine;
-use modmill::kernel_seconds;
+use modmill::cuda::kernel_seconds;
 use modmill_rsa::{
     Answers, Digest, Encryption, Error, Hash, ItemError, PrivateKey, PrivateTask, Pss, PublicKey, PublicTask,
     Rsa, SaltLength, SignatureScheme, Sizes, hazmat,

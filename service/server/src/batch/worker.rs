@@ -31,8 +31,7 @@ pub(super) struct Shared {
     /// The engine of the workers of the GPU, if there is one. Everything that GPUs have kernels for is
     /// computed there.
     pub(super) gpu: Option<Engine>,
-    /// An engine of the CPU with one thread, as each worker has one: for plans, and for what a GPU could not
-    /// compute.
+    /// The CPU of `engine`. Every worker computes on it by its own thread.
     pub(super) cpu: Engine,
 }
 
@@ -106,10 +105,10 @@ impl Shared {
         self.queues().is_draining
     }
 
-    /// Work of a thread of the CPU on its own engine, until the service ends.
-    pub(super) fn serve_cpu(&self, engine: &Engine) {
+    /// Work of a thread of the CPU, until the service ends.
+    pub(super) fn serve_cpu(&self) {
         while let Some((class, taken)) = self.next_for_cpu() {
-            self.serve(BackendName::Cpu, engine, class, taken);
+            self.serve(BackendName::Cpu, &self.cpu, class, taken);
         }
     }
 

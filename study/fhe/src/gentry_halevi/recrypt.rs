@@ -15,7 +15,8 @@ use super::column_sums::{Output, Term};
 use super::recryption::Recryption;
 use super::scheme::GentryHalevi;
 use super::selectors::selected;
-use modmill::{Resident, SumFactors};
+use modmill::Resident;
+use modmill::sums::SumFactors;
 use rayon::prelude::*;
 
 /// Bytes of the host's memory, at a time, for the numbers of the ciphertexts that are recrypted together.

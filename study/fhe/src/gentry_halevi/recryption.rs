@@ -5,7 +5,8 @@ use super::column_sums::ColumnSums;
 use super::keys::PublicKey;
 use super::sums::SumsModulo;
 use super::windows::Windows;
-use modmill::{Engine, SumFactors};
+use modmill::Engine;
+use modmill::sums::SumFactors;
 
 /// Transforms of a key's numbers, and the circuit.
 pub(super) struct Recryption<'e> {

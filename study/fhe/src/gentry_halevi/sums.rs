@@ -2,7 +2,8 @@
 
 use super::Error;
 use super::column_sums::Output;
-use modmill::{Batch, Engine, ModularSums, Modulus, Operand, Resident, SumFactors, Sums};
+use modmill::sums::{ModularSums, SumFactors, Sums};
+use modmill::{Batch, Engine, Modulus, Operand, Resident};
 
 /// The modulus d for sums of products, and of numbers alone.
 pub(super) struct SumsModulo<'e> {

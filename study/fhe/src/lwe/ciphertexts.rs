@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::noise::Noise;
 use super::parameters::Parameters;
-use modmill::{ResidueModuli, ResidueVectors};
+use modmill::matrix::{ResidueModuli, ResidueVectors};
 use std::fmt;
 
 /// Encrypted bits: one vector of n + 1 integers each, modulo the product of the first moduli of the

@@ -6,7 +6,8 @@ use super::noise::Noise;
 use super::parameters::Parameters;
 use super::public_key::PublicKey;
 use super::random;
-use modmill::{BitVectors, Engine, MemoryRows, Placement, ResidueMatrix, ResidueVectors};
+use modmill::Engine;
+use modmill::matrix::{BitVectors, MemoryRows, Placement, ResidueMatrix, ResidueVectors};
 use rayon::prelude::*;
 
 /// Encrypts with a public key whose matrix is ready on an engine.

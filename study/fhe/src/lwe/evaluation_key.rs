@@ -5,7 +5,8 @@ use super::parameters::Parameters;
 use super::public_key::samples;
 use super::random;
 use super::secret_key::SecretKey;
-use modmill::{Engine, ResidueVectors};
+use modmill::Engine;
+use modmill::matrix::ResidueVectors;
 use std::fmt;
 
 /// The key that brings a product back to n + 1 elements: samples `[b | -A']` with

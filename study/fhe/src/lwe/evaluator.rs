@@ -7,7 +7,8 @@ use super::level::level_rows;
 use super::noise::Noise;
 use super::parameters::Parameters;
 use super::switch::{bits_of, digits_of, drop_modulus, tensor};
-use modmill::{Engine, Placement, ResidueMatrix, ResidueVectors};
+use modmill::Engine;
+use modmill::matrix::{Placement, ResidueMatrix, ResidueVectors};
 use std::borrow::Cow;
 
 /// Computes with ciphertexts, with an evaluation key whose matrices are ready on an engine.

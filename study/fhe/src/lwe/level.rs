@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::evaluation_key::{EvaluationKey, rows};
-use modmill::{MatrixSource, MemoryRows, SeededRows};
+use modmill::matrix::{MatrixSource, MemoryRows, SeededRows};
 
 /// `[b | -A']` for ciphertexts with the first `count` moduli: the first rows of the key, and of each row the
 /// residues of these moduli.

@@ -7,7 +7,7 @@
 
 use super::error::Error;
 use super::random::GREATEST;
-use modmill::ResidueModuli;
+use modmill::matrix::ResidueModuli;
 
 /// An upper bound of `|v|`, as its logarithm to base 2.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]

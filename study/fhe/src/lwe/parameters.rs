@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::noise::Noise;
 use super::random::GREATEST;
-use modmill::ResidueModuli;
+use modmill::matrix::ResidueModuli;
 
 /// The greatest dimension, and the greatest number of samples.
 const MOST: usize = 1 << 24;

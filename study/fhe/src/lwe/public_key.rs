@@ -4,7 +4,8 @@ use super::error::Error;
 use super::parameters::Parameters;
 use super::random;
 use super::secret_key::SecretKey;
-use modmill::{Engine, Placement, ResidueMatrix, ResidueVectors, SeededRows};
+use modmill::Engine;
+use modmill::matrix::{Placement, ResidueMatrix, ResidueVectors, SeededRows};
 use std::fmt;
 
 /// The public key `A = [b | -A']` with `b = A' s' + 2e`: A' is the matrix of N rows and n columns that a seed

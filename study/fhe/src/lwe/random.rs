@@ -1,7 +1,7 @@
 //! Random bits, seeds, and the error distribution.
 
 use super::error::Error;
-use modmill::BitVectors;
+use modmill::matrix::BitVectors;
 use zeroize::Zeroizing;
 
 /// The greatest absolute value of an error, and coin pairs that one is made of.

@@ -4,7 +4,8 @@ use super::ciphertexts::Ciphertexts;
 use super::error::Error;
 use super::parameters::Parameters;
 use super::random::{self, GREATEST};
-use modmill::{Batch, ResidueModuli, ResidueVectors};
+use modmill::Batch;
+use modmill::matrix::{ResidueModuli, ResidueVectors};
 use std::fmt;
 use zeroize::Zeroizing;
 

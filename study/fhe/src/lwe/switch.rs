@@ -3,7 +3,7 @@
 
 use super::error::Error;
 use super::parameters::Parameters;
-use modmill::{BitVectors, ResidueVectors};
+use modmill::matrix::{BitVectors, ResidueVectors};
 use rayon::prelude::*;
 
 /// The tensor product of ciphertexts, folded: `c_i d_i`, and `c_i d_j + c_j d_i` for `i < j`. Its product

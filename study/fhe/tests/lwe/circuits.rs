@@ -125,7 +125,7 @@ fn products_on_a_device() {
         let key = EvaluationKey::generate(&host, &keys.secret).unwrap();
         let (a, b) = (keys.encrypt(&host, &pattern(8, 1)), keys.encrypt(&host, &pattern(8, 2)));
         let products = [&host, &device].map(|engine| {
-            let evaluator = Evaluator::new(engine, &key, modmill::Placement::Held).unwrap();
+            let evaluator = Evaluator::new(engine, &key, modmill::matrix::Placement::Held).unwrap();
             evaluator.multiply(&a, &b).unwrap()
         });
         assert_eq!(products[0], products[1]);

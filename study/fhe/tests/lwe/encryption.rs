@@ -1,7 +1,7 @@
 //! Encryption and decryption.
 
 use crate::{Keys, engine, pattern};
-use modmill::{Placement, ResidueModuli};
+use modmill::matrix::{Placement, ResidueModuli};
 use modmill_fhe::lwe::{Error, Parameters, SecretKey};
 use modmill_testing::emulated;
 

@@ -4,7 +4,8 @@ mod circuits;
 mod encryption;
 mod parts;
 
-use modmill::{Engine, Placement};
+use modmill::Engine;
+use modmill::matrix::Placement;
 use modmill_fhe::lwe::{Ciphertexts, EvaluationKey, Evaluator, Parameters, PublicKey, SecretKey};
 
 /// Keys of some parameters.

@@ -1,7 +1,7 @@
 //! Keys and ciphertexts from their parts, good ones and hostile ones.
 
 use crate::{Keys, engine, pattern};
-use modmill::Placement;
+use modmill::matrix::Placement;
 use modmill_fhe::lwe::{Ciphertexts, Error, EvaluationKey, Evaluator, Parameters, PublicKey, SecretKey};
 
 #[test]

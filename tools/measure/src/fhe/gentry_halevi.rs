@@ -2,7 +2,7 @@
 
 use super::{FheRecord, timed};
 use modmill::Engine;
-use modmill::kernel_seconds;
+use modmill::cuda::kernel_seconds;
 use modmill_fhe::gentry_halevi::{
     Ciphertexts, Encryption, Error, Evaluation, GentryHalevi, Noise, Progress, Setting, generate,
 };

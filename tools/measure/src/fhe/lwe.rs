@@ -2,10 +2,12 @@
 //! leveled LWE.
 
 use super::{FheRecord, timed};
-use modmill::{
-    BitVectors, Engine, Error, MatrixFactors, MatrixSource, Placement, ResidueMatrix, ResidueModuli,
-    ResidueVectors, SeededRows, kernel_seconds,
+use modmill::cuda::kernel_seconds;
+use modmill::matrix::{
+    BitVectors, MatrixFactors, MatrixSource, Placement, ResidueMatrix, ResidueModuli, ResidueVectors,
+    SeededRows,
 };
+use modmill::{Engine, Error};
 use num_bigint::BigUint;
 use std::time::Duration;
 

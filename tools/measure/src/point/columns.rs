@@ -9,7 +9,8 @@ use crate::peer_run::PeerRun;
 use crate::record::LeftOut;
 use crate::record_builder::{OurResult, RecordBuilder};
 use crate::slices::{Contender, Slice, repeat, take_turns};
-use modmill::{Batch, Engine, FixedBase, Plan, kernel_seconds};
+use modmill::cuda::kernel_seconds;
+use modmill::{Batch, Engine, FixedBase, Plan};
 use std::time::Duration;
 
 /// One of our paths.

@@ -11,7 +11,8 @@ use crate::record_builder::{OurResult, RecordBuilder};
 use crate::rsa_call::RsaCall;
 use crate::rsa_items::{RsaItems, RsaWorkload, to_limbs};
 use crate::slices::{Contender, Rates, Slice, repeat, take_turns};
-use modmill::{Backend, Engine, Family, Op, Plan, Request, kernel_seconds};
+use modmill::cuda::kernel_seconds;
+use modmill::{Backend, Engine, Family, Op, Plan, Request};
 use std::time::Duration;
 
 /// One of our paths.

@@ -81,9 +81,9 @@ impl<'a> TransformTuner<'a> {
         let mut kernel_seconds = Vec::new();
         let start = Instant::now();
         while kernel_seconds.is_empty() || (kernel_seconds.len() <= CALLS && start.elapsed() < share) {
-            let before = modmill::kernel_seconds(&self.gpu);
+            let before = modmill::cuda::kernel_seconds(&self.gpu);
             let answers = inputs.compute(&self.gpu).map_err(|error| error.to_string())?;
-            let seconds = modmill::kernel_seconds(&self.gpu) - before;
+            let seconds = modmill::cuda::kernel_seconds(&self.gpu) - before;
             if kernel_seconds.is_empty() {
                 let items = inputs.sample(inputs.workload.count, 4);
                 let expected = inputs.part(&items).compute(self.cpu).map_err(|error| error.to_string())?;
