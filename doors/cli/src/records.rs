@@ -16,6 +16,7 @@ mod block_pool;
 mod file;
 mod folder;
 mod format;
+mod hex_sink;
 mod layout;
 mod line_parser;
 mod line_reader;
@@ -49,6 +50,8 @@ pub(crate) use tally::Tally;
 use crate::failure::Failure;
 use file::{FileSink, FileSource};
 use folder::{FolderSink, FolderSource};
+use hex_sink::HexSink;
+use line_reader::LineKind;
 use line_sink::LineSink;
 use lines::LineSource;
 use modmill::Engine;
@@ -68,6 +71,15 @@ pub(crate) fn run<P: Operation>(
         (Format::Lines | Format::Parquet | Format::Arrow, _) => {
             places.protected.check(places.output)?;
             answer_fields(operation, places, engine, &pace)
+        }
+        (Format::Hex, _) => {
+            places.protected.check(places.output)?;
+            if layout.names().len() != 1 || !matches!(layout.answer, AnswerField::Octets(_)) {
+                let reason = "--format hex has one number a line, which is too few for this command";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+            let source = LineSource::open(layout, LineKind::Number, places, engine, &pace)?;
+            answer_all(source, HexSink::create(layout, places.output, engine)?, operation, places, &pace)
         }
         (Format::Folder, Some(rules)) => {
             let source = FolderSource::open(rules, places, engine, pace.clone())?;
@@ -98,7 +110,7 @@ fn answer_fields<P: Operation>(
         Format::Parquet => parquet::open(&layout, places.input(), places.memory, pace)?,
         Format::Arrow => arrow::open(&layout, places.input(), places.memory)?,
         _ => {
-            let source = LineSource::open(layout, places, engine, pace)?;
+            let source = LineSource::open(layout, LineKind::Object, places, engine, pace)?;
             return answer_to(source, operation, places, engine, pace);
         }
     };
@@ -146,6 +158,6 @@ fn answer_fields<P: Operation>(
         )));
     }
     let layout = operation.layout();
-    let source = LineSource::open(layout, places, engine, pace)?;
+    let source = LineSource::open(layout, LineKind::Object, places, engine, pace)?;
     answer_all(source, LineSink::create(layout, places.output, engine)?, operation, places, pace)
 }
