@@ -13,6 +13,10 @@ mod arrow_batches;
 mod beside;
 mod block_parser;
 mod block_pool;
+#[cfg(feature = "audit")]
+mod collect;
+#[cfg(feature = "audit")]
+mod csv;
 mod file;
 mod folder;
 mod format;
@@ -39,6 +43,8 @@ mod secret;
 mod table;
 mod tally;
 
+#[cfg(feature = "audit")]
+pub(crate) use collect::collect;
 pub(crate) use file::{check_terminal, read_small};
 pub(crate) use format::{Format, FormatChoice};
 pub(crate) use layout::{AnswerField, FileNames, Layout, Notation, OtherFields};
@@ -90,6 +96,8 @@ pub(crate) fn run<P: Operation>(
             let source = FileSource::open(layout, rules, places)?;
             answer_all(source, FileSink::create(layout, places)?, operation, places, &pace)
         }
+        #[cfg(feature = "audit")]
+        (Format::Csv, _) => Err(Failure::Usage("CSV is read by audit alone".to_owned())),
         (Format::Folder | Format::File, None) => Err(Failure::Usage(format!(
             "{} is a folder; name a file of JSON Lines, a Parquet file or an Arrow file",
             places.input()

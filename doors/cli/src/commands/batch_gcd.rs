@@ -12,10 +12,10 @@ The answer is the greatest common divisor of n and the product of all other numb
 no factor, and n itself if the number is there twice or both of its primes are shared:
   {"result":"<hex>"}
   {"error":"line 3: ..."}    if the line is not such an object, or n is zero
-Other fields are ignored. With --format hex each line is a number and nothing else, as in the files
-of fastgcd, and so are the answers; a number without an answer leaves an empty line, and the error
-is printed. Memory holds all numbers and the levels of their product tree: N numbers
-take about log2(N) + 6 times their length. All else is as for powm: see `modmill powm --help`.
+Other fields are ignored. With --format hex each line is a number and nothing else, as in files of
+fastgcd, and so are the answers; a number without an answer leaves an empty line, and the error is
+printed. Memory holds all numbers and the levels of their product tree: N numbers take about
+log2(N) + 6 times their length. All else is as for powm: see `modmill powm --help`.
 
 The time depends on the numbers, so they should be public."#;
 

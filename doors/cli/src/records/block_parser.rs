@@ -111,8 +111,8 @@ impl BlockParser<'_> {
             }
             if end >= self.limit {
                 records.push_error(self.too_long(bytes).into());
-            } else if self.kind == LineKind::Number {
-                parse_number(layout, line.trim_ascii(), &mut records);
+            } else if self.kind != LineKind::Object {
+                self.parse_other(line.trim_ascii(), &mut records, &mut kept);
             } else if !plain_line::parse(layout, line, &mut records, &mut kept.text) {
                 let parsed = line_parser::parse(*layout, line, is_cut);
                 records.push_row(parsed.record);
@@ -121,6 +121,22 @@ impl BlockParser<'_> {
             kept.end_record(layout);
         }
         ParsedBlock { records, kept, empty_lines }
+    }
+
+    /// Parses a line that is no object.
+    #[cfg_attr(not(feature = "audit"), allow(unused_variables))] // Numbers have nothing beside them.
+    fn parse_other(&self, line: &[u8], records: &mut Records, kept: &mut Kept) {
+        match self.kind {
+            LineKind::Object | LineKind::Number => parse_number(&self.layout, line, records),
+            #[cfg(feature = "audit")]
+            LineKind::Row(columns) => match columns.parse(&self.layout, line) {
+                Err(reason) => records.push_error(reason.into()),
+                Ok((number, beside)) => {
+                    parse_number(&self.layout, number.as_bytes(), records);
+                    kept.text.extend_from_slice(beside.as_bytes());
+                }
+            },
+        }
     }
 }
 

@@ -9,6 +9,9 @@ pub(crate) enum Format {
     Lines,
     /// Hexadecimal numbers: one a line.
     Hex,
+    /// Fields between commas: one record a line, after a line with the names of the fields.
+    #[cfg(feature = "audit")]
+    Csv,
     /// The rows of a Parquet file.
     Parquet,
     /// The rows of an Arrow file or stream.

@@ -1,6 +1,8 @@
 //! Blocks of whole lines, read ahead of those who parse them.
 
 use super::block_pool::BlockPool;
+#[cfg(feature = "audit")]
+use super::csv::RowColumns;
 use super::secret::SecretOctets;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::io::{self, Read};
@@ -17,6 +19,9 @@ pub(super) enum LineKind {
     Object,
     /// A number in hexadecimal digits.
     Number,
+    /// Fields between commas.
+    #[cfg(feature = "audit")]
+    Row(RowColumns),
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

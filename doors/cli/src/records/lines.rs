@@ -59,13 +59,39 @@ impl<'a> LineSource<'a> {
         engine: &'a Engine,
         pace: &Arc<Pace>,
     ) -> Result<Self, Failure> {
-        let input = Input::open(places.input())?;
+        Self::of(Input::open(places.input())?, layout, kind, places, engine, pace)
+    }
+
+    /// Reads lines between commas, whose names stand in the first line unless they are numbers.
+    #[cfg(feature = "audit")]
+    pub(super) fn open_rows(
+        layout: Layout,
+        places: &Places<'_>,
+        engine: &'a Engine,
+        pace: &Arc<Pace>,
+    ) -> Result<Self, Failure> {
+        let mut input = Input::open(places.input())?;
+        let (columns, lines) = super::csv::open(&mut input, &layout)?;
+        let source = Self::of(input, layout, LineKind::Row(columns), places, engine, pace)?;
+        Ok(Self { next_line: 1 + lines, ..source })
+    }
+
+    fn of(
+        input: Input,
+        layout: Layout,
+        kind: LineKind,
+        places: &Places<'_>,
+        engine: &'a Engine,
+        pace: &Arc<Pace>,
+    ) -> Result<Self, Failure> {
         if reads_terminal(places.input()) && !places.quiet {
             let fields: Vec<String> =
                 layout.required.iter().map(|name| format!("{name:?}:\"...\"")).collect();
             let line = match kind {
                 LineKind::Object => format!("lines {{{}}}", fields.join(",")),
                 LineKind::Number => "hexadecimal numbers, one a line".to_owned(),
+                #[cfg(feature = "audit")]
+                LineKind::Row(_) => "fields between commas".to_owned(),
             };
             say(&format!("waiting for {line}; Ctrl-D ends the input"));
         }
@@ -148,7 +174,8 @@ impl Source for LineSource<'_> {
                 return Ok(None);
             }
             let progress = blocks.iter().map(|block| block.bytes as u64).sum();
-            let parser = BlockParser { layout: self.layout, kind: self.kind, limit: self.limit, pool: &self.pool };
+            let parser =
+                BlockParser { layout: self.layout, kind: self.kind, limit: self.limit, pool: &self.pool };
             let parsed: Vec<ParsedBlock> = match blocks.len() {
                 // One line needs no other threads.
                 1 => blocks.into_iter().map(|block| parser.parse(block)).collect(),
