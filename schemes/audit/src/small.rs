@@ -74,9 +74,9 @@ fn divide(number: &[u64]) -> Divided {
 fn divide_by(number: &mut Vec<u64>, divisor: u64) {
     let mut rest = 0;
     for limb in number.iter_mut().rev() {
-        let high = rest << 32 | *limb >> 32;
-        let low = high % divisor << 32 | *limb & 0xffff_ffff;
-        *limb = high / divisor << 32 | low / divisor;
+        let high = (rest << 32) | (*limb >> 32);
+        let low = ((high % divisor) << 32) | (*limb & 0xffff_ffff);
+        *limb = ((high / divisor) << 32) | (low / divisor);
         rest = low % divisor;
     }
     while number.len() > 1 && number.last() == Some(&0) {

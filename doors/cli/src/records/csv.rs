@@ -85,11 +85,13 @@ pub(super) fn open(input: &mut Input, layout: &Layout) -> Result<(RowColumns, u6
         return Ok((RowColumns { number, beside: beside.and_then(position) }, 0));
     }
     let mut line = Vec::new();
-    for byte in input.by_ref().take(MOST as u64).bytes() {
-        match byte.map_err(|error| Failure::file("read", &name, &error))? {
-            b'\n' => break,
-            byte => line.push(byte),
-        }
+    // What follows the line is left to others.
+    let mut byte = [0];
+    while line.len() < MOST
+        && input.read(&mut byte).map_err(|error| Failure::file("read", &name, &error))? == 1
+        && byte != *b"\n"
+    {
+        line.push(byte[0]);
     }
     let text = String::from_utf8(line).map_err(|_| wrong("the line with names is not UTF-8".to_owned()))?;
     let names = fields(text.trim_start_matches('\u{feff}'));
