@@ -9,8 +9,8 @@
 //! Every level of a tree is one batch, whose products the engine plans and computes as all others: on GPUs
 //! where that is faster. The numbers are public: the time of divisors depends on their values.
 //!
-//! An engine that is watched ([`Engine::watched_by`]) counts the column once for every level on the way up and on the
-//! way down ([`BatchGcdSteps`]), and stops between two levels.
+//! An engine that is watched ([`Engine::watched_by`]) counts the column once for every level on the way up
+//! and on the way down ([`BatchGcdSteps`]), and stops between two levels.
 
 mod fractions;
 mod levels;
@@ -161,8 +161,8 @@ impl ProductTree {
         self.answer(engine.gcd(numbers, self.leaves())?.into_bits(self.bits)?)
     }
 
-    /// `M Z / N_i` modulo `N_i`, for the product M of other numbers. Without M, it is the sum of all `Z / N_i`
-    /// modulo `N_i`.
+    /// `M Z / N_i` modulo `N_i`, for the product M of other numbers. Without M, it is the sum of all
+    /// `Z / N_i` modulo `N_i`.
     fn cofactors(&self, engine: &Engine, others: Option<Operand<'_>>) -> Result<Batch, Error> {
         if self.is_empty() {
             return Batch::try_zeros(self.bits, 0);

@@ -47,8 +47,8 @@ impl ModulusFlaw {
     }
 }
 
-/// A number above one whose power is `n`, and the least exponent above one for which there is one. `n` is odd and has no
-/// factor below 2^16. The exponent is prime.
+/// A number above one whose power is `n`, and the least exponent above one for which there is one. `n` is odd
+/// and has no factor below 2^16. The exponent is prime.
 ///
 /// ```
 /// use modmill_primes::perfect_power;
@@ -71,11 +71,13 @@ pub fn perfect_power(n: &[u64]) -> Option<(Vec<u64>, usize)> {
 /// Exponents up to this one have primes in [`RESIDUES`].
 const MOST_LISTED: usize = 1 << 10;
 
-/// Each prime exponent k with some primes l that are 1 modulo k: only one number in k is a k-th power modulo l.
+/// Each prime exponent k with some primes l that are 1 modulo k: only one number in k is a k-th power modulo
+/// l.
 static RESIDUES: LazyLock<Vec<(usize, Vec<u64>)>> = LazyLock::new(|| {
     let primes: Vec<u64> = Sieve::below(SMALL).primes().collect();
     let exponents = std::iter::once(2).chain(primes.iter().copied()).take_while(|&k| k <= MOST_LISTED as u64);
-    // Eight primes leave one number in 256 as a possible square, and three at most one in 27 as another power.
+    // Eight primes leave one number in 256 as a possible square, and three at most one in 27 as another
+    // power.
     let residues = |k: u64| {
         let count = if k == 2 { 8 } else { 3 };
         primes.iter().copied().filter(move |prime| prime % k == 1).take(count).collect()

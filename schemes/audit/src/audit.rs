@@ -64,8 +64,8 @@ impl<'a> Audit<'a> {
         Forest { engine: &self.engine, progress: self.progress, memory: self.memory, scratch }
     }
 
-    /// The findings about the keys for which `tells`. `shared` has the keys that share factors, without their small
-    /// factors, with the factors that they share with any other, by rising key.
+    /// The findings about the keys for which `tells`. `shared` has the keys that share factors, without their
+    /// small factors, with the factors that they share with any other, by rising key.
     pub(crate) fn findings(
         &self,
         collection: &Collection,
@@ -229,7 +229,7 @@ impl Split {
             let moduli = subset.batch(|index| modulus(shared[index].0))?;
             let divisors = subset.batch(|index| &shared[index].1)?;
             let (quotients, _) = engine.div_rem(&moduli, &divisors)?;
-            // What a modulus has more than once, another modulus may have once.
+            // Another modulus may have a factor once that this one has twice.
             let repeated = engine.gcd(&quotients, &divisors)?;
             parts.extend((0..repeated.len()).map(|item| value(&repeated, item)).filter(|part| *part != [1]));
         }

@@ -30,7 +30,7 @@ impl Base {
         if numbers.is_empty() {
             return Ok(Self { elements: numbers, numbers: Vec::new() });
         }
-        // Those that are coprime to all others are elements.
+        // Numbers that are coprime to all others are elements.
         let shared = trees::batch_gcd(engine, &Batch::from_values(&numbers))?;
         let is_free = |item: usize| value(&shared, item) == [1];
         let bound: Vec<Vec<u64>> = numbers

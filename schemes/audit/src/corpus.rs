@@ -1,8 +1,9 @@
 //! A collection on disk, with which new keys are compared without auditing the old ones again.
 //!
-//! The folder has a list of segments, `manifest.json`, which is replaced as a whole when keys are added. The keys that
-//! were added together are a segment: `keys-*` has the keys with their names, `index-*` the digests of their moduli, and `root-*` the products
-//! of their moduli without small factors. Files have checksums and are never changed.
+//! The folder has a list of segments, `manifest.json`, which is replaced as a whole when keys are added. The
+//! keys that were added together are a segment: `keys-*` has the keys with their names, `index-*` the digests
+//! of their moduli, and `root-*` the products of their moduli without small factors. Files have checksums and
+//! are never changed.
 
 mod index;
 mod segment;
@@ -108,7 +109,7 @@ impl Corpus {
     }
 
     fn read(list: &Path) -> Result<Manifest, Error> {
-        /// What says how the rest is to be read.
+        /// The fields that say how the others are to be read.
         #[derive(Deserialize)]
         struct Version {
             format: String,
@@ -153,8 +154,9 @@ impl Corpus {
         })
     }
 
-    /// Audits new keys beside those of the corpus, and adds them if `adds`. The findings are about the new keys, and about
-    /// old ones of which a new one has a factor. Returns them with the collection of all keys that they are about.
+    /// Audits new keys beside those of the corpus, and adds them if `adds`. The findings are about the new
+    /// keys, and about old ones of which a new one has a factor. Returns them with the collection of all keys
+    /// that they are about.
     ///
     /// The corpus keeps a key once for each name. It stays as it was if anything fails.
     pub fn audit(

@@ -1,8 +1,8 @@
 //! The factors that moduli share, found in subsets that fit in memory.
 //!
-//! Let R_j be the product of subset j, and S_j the sum of `R_j / N_i` over its moduli. Modulo R_j the sum over all
-//! moduli of `Z / N_i` is `S_j W_j`, where W_j is the product of all other R. So each subset is a tree of
-//! its own, to which the other products come modulo R_j, and nothing is larger than a tree.
+//! Let R_j be the product of subset j, and S_j the sum of `R_j / N_i` over its moduli. Modulo R_j the sum
+//! over all moduli of `Z / N_i` is `S_j W_j`, where W_j is the product of all other R. So each subset is a
+//! tree of its own, to which the other products come modulo R_j, and nothing is larger than a tree.
 
 use crate::Error;
 use crate::base::value;
@@ -12,10 +12,11 @@ use crate::widths::{Subset, subsets};
 use modmill::trees::ProductTree;
 use modmill::{Batch, Engine, Modulus};
 
-/// The most limbs of a subset's product. Products of two of them, and what a division adds, are within the engine's limit.
+/// The most limbs of a subset's product. Products of two of them, and what a division adds, are within the
+/// engine's limit.
 const MOST_LIMBS: usize = 1 << 26;
 
-/// What the moduli are compared with, and how.
+/// A comparison of moduli with each other: the engine, and the limits.
 pub(crate) struct Forest<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) progress: &'a Progress,
@@ -48,7 +49,8 @@ enum Root {
 
 /// The factors that moduli share, and the products of their subsets.
 pub(crate) struct Shared {
-    /// The moduli that share a factor with any other one, by rising index, and their factors in common with the product of all others.
+    /// The moduli that share a factor with any other one, by rising index, and their factors in common with
+    /// the product of all others.
     pub(crate) divisors: Vec<(usize, Vec<u64>)>,
     /// The product of each subset.
     pub(crate) roots: Vec<Batch>,
@@ -57,15 +59,15 @@ pub(crate) struct Shared {
 impl Forest<'_> {
     /// The most limbs of a subset.
     fn most_limbs(&self) -> usize {
-        // A tree has a level for each doubling, at most 2^5 of them; the sums, the fractions and the transforms of the level
-        // that is computed take some ten times its length.
+        // A tree has a level for each doubling, at most 2^5 of them; the sums, the fractions and the
+        // transforms of the level that is computed take some ten times its length.
         const TIMES: u64 = 40;
         let within = self.memory.map(|bytes| usize::try_from(bytes / 8 / TIMES).unwrap_or(usize::MAX));
         within.unwrap_or(MOST_LIMBS).clamp(1, MOST_LIMBS)
     }
 
-    /// The factors that `count` moduli share with each other and with numbers outside, whose products `outside` has.
-    /// `keeps_roots` says whether the products of the subsets are wanted.
+    /// The factors that `count` moduli share with each other and with numbers outside, whose products
+    /// `outside` has. `keeps_roots` says whether the products of the subsets are wanted.
     pub(crate) fn shared<'a>(
         &self,
         modulus: impl Fn(usize) -> &'a [u64] + Copy,

@@ -1,8 +1,8 @@
 //! Audits of collections of RSA keys, on [`modmill::Engine`].
 //!
-//! Keys that were made with bad random numbers share primes. One product tree over all moduli finds every such prime, in
-//! little more time than some products of the tree's length take. An audit says which key shares which prime with
-//! which other keys, and finds moduli that are easy to factor by themselves.
+//! Keys that were made with bad random numbers share primes. One product tree over all moduli finds every
+//! such prime, in little more time than some products of the tree's length take. An audit says which key
+//! shares which prime with which other keys, and finds moduli that are easy to factor by themselves.
 //!
 //! ```
 //! use modmill::Engine;
@@ -25,7 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * [`Format`] reads keys: certificates, requests, public keys in PEM and DER, lines of OpenSSH, JSON Web Keys.
+//! * [`Format`] reads keys: certificates, requests, public keys in PEM and DER, lines of OpenSSH, JSON Web
+//!   Keys.
 //! * [`Corpus`] keeps keys on disk, with which new ones are compared without auditing the old ones again.
 //! * [`Scratch`] keeps intermediate results of a long audit, which goes on after an interruption.
 //! * [`recover()`] writes the private keys of moduli that were factored.

@@ -16,7 +16,7 @@ pub(crate) enum Stage {
     Factors { subset: usize, subsets: usize, count: usize },
     /// The search for keys of a corpus that share factors with new ones, among this many.
     Partners(usize),
-    /// Which of this many moduli are prime or powers.
+    /// The search for primes and powers among this many moduli.
     Primes(usize),
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The public exponent of keys that came without one.
 const USUAL: [u64; 1] = [65_537];
 
-/// What became of the private key of a modulus that was factored.
+/// The outcome for a modulus that was factored.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Recovered {
     /// It was written to this file.
@@ -26,9 +26,9 @@ pub enum Recovered {
     Refused(String),
 }
 
-/// Writes the private keys of moduli that have two known factors, as PEM of PKCS #8, to a folder: `DIGEST.pem` with the first
-/// 32 digits of the SHA-256 of the modulus. Only the owner can read a file, and no file is
-/// written over. A key without a public exponent gets 65537.
+/// Writes the private keys of moduli that have two known factors, as PEM of PKCS #8, to a folder:
+/// `DIGEST.pem` with the first 32 digits of the SHA-256 of the modulus. Only the owner can read a file, and
+/// no file is written over. A key without a public exponent gets 65537.
 pub fn recover(
     engine: &Engine,
     collection: &Collection,

@@ -1,7 +1,7 @@
 //! Files of an audit that was interrupted: the products of subsets and the factors that their numbers share.
 //!
-//! A file is named by the digest of the numbers that it was computed from, so that it is right for any audit of the same
-//! numbers, and no other.
+//! A file is named by the digest of the numbers that it was computed from, so that it is right for any audit
+//! of the same numbers, and no other.
 
 use crate::Error;
 use crate::error::at;

@@ -89,9 +89,9 @@ impl BlockParser<'_> {
     /// Parses `count` lines. `is_cut` says that the last one has no line break.
     fn parse_text(&self, text: &[u8], count: usize, is_cut: bool) -> ParsedBlock {
         let layout = &self.layout;
-        // Two digits are a byte, and an odd digit has quotation marks or a line break beside it, or the end of the
-        // input. No kept field is longer than in the text, but for a comma. So this memory never grows and leaves
-        // no copy behind.
+        // Two digits are a byte, and an odd digit has quotation marks or a line break beside it, or the end
+        // of the input. No kept field is longer than in the text, but for a comma. So this memory never grows
+        // and leaves no copy behind.
         let mut records = Records::with_room(layout.names().len(), text.len().div_ceil(2), count);
         let kept_room = if layout.keeps_any() { text.len() + count } else { 0 };
         let mut kept = Kept { text: SecretOctets::with_capacity(kept_room), ends: Vec::new() };

@@ -1,7 +1,6 @@
 //! Lines of fields between commas (RFC 4180, without line breaks in fields).
 
 use super::layout::{Layout, OtherFields};
-use super::line_parser::to_json;
 use crate::failure::Failure;
 use crate::io::Input;
 use std::borrow::Cow;
@@ -27,7 +26,11 @@ impl RowColumns {
         let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
         let mut fields = fields(text).ok_or("a quotation mark has no partner")?;
         let beside = match (self.beside.and_then(|position| fields.get(position)), layout.others) {
-            (Some(value), OtherFields::KeepOne(name)) => format!(",{}:{}", to_json(name), to_json(value)),
+            (Some(value), OtherFields::KeepOne(name)) => {
+                let object = serde_json::json!({ name: value }).to_string();
+                // A comma stands before the field, instead of what surrounds the object.
+                format!(",{}", &object[1..object.len() - 1])
+            }
             _ => String::new(),
         };
         match fields.get_mut(self.number) {
@@ -74,8 +77,8 @@ fn fields(line: &str) -> Option<Vec<Cow<'_, str>>> {
     }
 }
 
-/// The columns of an input, and the number of lines that were read to find them. Names that are numbers are positions,
-/// counted from one: there is no line with names then.
+/// The columns of an input, and the number of lines that were read to find them. Names that are numbers are
+/// positions, counted from one: there is no line with names then.
 pub(super) fn open(input: &mut Input, layout: &Layout) -> Result<(RowColumns, u64), Failure> {
     let name = input.name.clone();
     let wrong = |reason: String| Failure::Usage(format!("cannot read {name}: {reason}"));
@@ -85,7 +88,7 @@ pub(super) fn open(input: &mut Input, layout: &Layout) -> Result<(RowColumns, u6
         return Ok((RowColumns { number, beside: beside.and_then(position) }, 0));
     }
     let mut line = Vec::new();
-    // What follows the line is left to others.
+    // The lines after it are left to others.
     let mut byte = [0];
     while line.len() < MOST
         && input.read(&mut byte).map_err(|error| Failure::file("read", &name, &error))? == 1

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 /// The most bytes of a line that does not begin as a JSON object does.
 const MAX_OTHER_BYTES: usize = 1 << 10;
 
-/// What each line of an input is.
+/// The content of each line of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
     /// A JSON object.
@@ -124,8 +124,8 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Whether the line begins as an object does, or may yet, or need not. Its first `blanks` bytes were looked at before,
-    /// and are not again.
+    /// Whether the line begins as an object does, or may yet, or need not. Its first `blanks` bytes were
+    /// looked at before, and are not again.
     fn goes_on_as_object(&self, blanks: &mut usize) -> bool {
         let line = self.without_mark();
         *blanks += line[*blanks..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();

@@ -7,7 +7,7 @@ use modmill_core::{Error, watched};
 /// counts as many items as the column has, and is not begun when the watch has stopped.
 pub(super) struct Steps<'a> {
     watched: &'a Engine,
-    /// The same engine, whose calls are parts of a step and count nothing.
+    /// The engine for the parts of a step, which count nothing.
     engine: Engine,
     /// The items that a step counts.
     items: usize,
@@ -38,7 +38,8 @@ pub enum Phase {
     Divisors,
 }
 
-/// The steps of [`batch_gcd`](super::batch_gcd) for a column: each counts as many items of a watch as the column has.
+/// The steps of [`batch_gcd`](super::batch_gcd) for a column: each counts as many items of a watch as the
+/// column has.
 ///
 /// ```
 /// use modmill::trees::{BatchGcdSteps, Phase};

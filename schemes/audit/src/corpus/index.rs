@@ -1,5 +1,5 @@
-//! The digests of moduli, by which those that the corpus has are found, and what later segments say about keys
-//! of earlier ones.
+//! The digests of moduli, by which those that the corpus has are found, and what later segments say about
+//! keys of earlier ones.
 
 use super::{Number, Segment};
 use crate::Error;
@@ -35,7 +35,7 @@ pub(super) fn hash(modulus: &[u64]) -> u64 {
 }
 
 impl Index {
-    /// What a new segment says about keys of any segment.
+    /// The statements of a new segment about keys of any segment.
     pub(super) fn new(weak: BTreeSet<Number>, aliases: Vec<Alias>) -> Self {
         Self { digests: Vec::new(), weak, aliases }
     }

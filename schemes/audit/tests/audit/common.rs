@@ -27,8 +27,9 @@ pub(crate) fn primes(engine: &Engine, rng: &mut Rng, bits: usize, count: usize) 
     found
 }
 
-/// A collection with every kind of flaw, among keys without any, in no order: pairs, stars, chains, triangles, duplicates,
-/// squares, small factors, primes, and lengths that differ. Keys are products of primes of `bits` bits and of half as many.
+/// A collection with every kind of flaw, among keys without any, in no order: pairs, stars, chains,
+/// triangles, duplicates, squares, small factors, primes, and lengths that differ. Keys are products of
+/// primes of `bits` bits and of half as many.
 pub(crate) fn planted(engine: &Engine, seed: u64, bits: usize, healthy: usize) -> Vec<Named> {
     let rng = &mut Rng::new(seed);
     let mut long = primes(engine, rng, bits, 60 + 2 * healthy).into_iter();
@@ -121,8 +122,8 @@ fn is_prime(number: &BigUint) -> bool {
     })
 }
 
-/// The kinds that the findings about each name must have, with the names of the partners, all by comparing every number
-/// with every other one.
+/// The kinds that the findings about each name must have, with the names of the partners, all by comparing
+/// every number with every other one.
 pub(crate) fn expected(keys: &[Named]) -> BTreeSet<(String, Kind, BTreeSet<String>)> {
     let mut expected = BTreeSet::new();
     let one = BigUint::from(1u8);
@@ -145,7 +146,7 @@ pub(crate) fn expected(keys: &[Named]) -> BTreeSet<(String, Kind, BTreeSet<Strin
             others.map(|((name, _), other)| (name, gcd(rest, other))).collect();
         let partners = shared.iter().filter(|(_, divisor)| *divisor != one);
         let partners: BTreeSet<String> = partners.map(|(name, _)| (*name).clone()).collect();
-        // What is left when all common factors are divided out, as often as they divide.
+        // The rest when all common factors are divided out, as often as they divide.
         let mut left = rest.clone();
         for (_, divisor) in &shared {
             while gcd(&left, divisor) != one {
@@ -159,7 +160,7 @@ pub(crate) fn expected(keys: &[Named]) -> BTreeSet<(String, Kind, BTreeSet<Strin
     expected
 }
 
-/// What findings say, in the form of [`expected`]. Their factors must multiply to the modulus, and those of keys that
+/// Findings in the form of [`expected`]. Their factors must multiply to the modulus, and those of keys that
 /// share a factor must be the primes that the collection was made of.
 pub(crate) fn told(findings: &[Finding], keys: &[Named]) -> BTreeSet<(String, Kind, BTreeSet<String>)> {
     let moduli: BTreeMap<&String, &BigUint> = keys.iter().map(|(name, modulus)| (name, modulus)).collect();

@@ -84,7 +84,8 @@ pub(super) struct Inputs<'a> {
 pub(super) type Keys = (Vec<(String, Key)>, Vec<String>);
 
 impl Inputs<'_> {
-    /// The keys of all inputs. An input that is not there is a failure; anything else is an error of its own entry.
+    /// The keys of all inputs. An input that is not there is a failure; anything else is an error of its own
+    /// entry.
     pub(super) fn read(&self, inputs: &[String]) -> Result<Keys, Failure> {
         let (mut keys, mut errors) = (Vec::new(), Vec::new());
         for input in inputs {
