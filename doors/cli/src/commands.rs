@@ -2,6 +2,8 @@
 
 #[cfg(not(feature = "full"))]
 mod absent;
+#[cfg(feature = "audit")]
+mod audit;
 pub(crate) mod batch_gcd;
 mod bench;
 mod completions;
@@ -34,6 +36,8 @@ use crate::failure::Failure;
 #[cfg(not(feature = "full"))]
 use absent::absent;
 
+#[cfg(not(feature = "audit"))]
+absent!(audit, Audit, "audit", "Finds the RSA keys of a collection that share primes, and other weak ones");
 #[cfg(not(feature = "fhe"))]
 absent!(fhe, Fhe, "fhe", "Computes with encrypted bits (homomorphic encryption), for study and measurement");
 #[cfg(not(feature = "hardware"))]
@@ -58,6 +62,7 @@ pub(crate) enum Command {
     Inv(inv::Inv),
     Gcd(gcd::Gcd),
     BatchGcd(batch_gcd::BatchGcd),
+    Audit(Box<audit::Audit>),
     Div(div::Div),
     Isqrt(isqrt::Isqrt),
     Jacobi(jacobi::Jacobi),
@@ -89,6 +94,7 @@ impl Command {
             Self::Inv(command) => command.run(),
             Self::Gcd(command) => command.run(),
             Self::BatchGcd(command) => command.run(),
+            Self::Audit(command) => command.run(),
             Self::Div(command) => command.run(),
             Self::Isqrt(command) => command.run(),
             Self::Jacobi(command) => command.run(),

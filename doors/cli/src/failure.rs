@@ -12,6 +12,9 @@ pub(crate) enum Failure {
     Items(String),
     /// The command line is wrong, or a file cannot be read or written. The status is 2.
     Usage(String),
+    /// Everything was answered, and weak keys are among the answers. The status is 3.
+    #[cfg(feature = "audit")]
+    Weak(String),
 }
 
 /// Prints a message to standard error.
@@ -38,6 +41,8 @@ impl Failure {
         match self {
             Self::BrokenPipe => None,
             Self::Items(message) | Self::Usage(message) => Some(message),
+            #[cfg(feature = "audit")]
+            Self::Weak(message) => Some(message),
         }
     }
 
@@ -46,6 +51,8 @@ impl Failure {
             Self::BrokenPipe => 0,
             Self::Items(_) => 1,
             Self::Usage(_) => 2,
+            #[cfg(feature = "audit")]
+            Self::Weak(_) => 3,
         })
     }
 }

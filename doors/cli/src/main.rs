@@ -35,6 +35,7 @@ Examples:
   modmill selftest                  prove this build on this hardware
   modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
   modmill serve --data keys         a signing service for many clients
+  modmill audit --in keys/          which RSA keys share a prime, and with which others
   modmill openssl doctor            prove that OpenSSL signs through modmill
   modmill fhe demo                  compute with encrypted bits
   modmill hardware simulate --improved   a hardware multiplier, cycle by cycle
@@ -53,7 +54,8 @@ Environment (an empty variable counts as unset):
 Exit status:
   0  every item was answered
   1  some items have no answer, or a check failed
-  2  the command line is wrong, or a file cannot be read or written";
+  2  the command line is wrong, or a file cannot be read or written
+  3  audit found weak keys";
 
 #[derive(Parser)]
 #[command(name = "modmill", version = build::VERSION, about = ABOUT, long_about = LONG_ABOUT)]

@@ -17,7 +17,8 @@ pub(crate) struct NumberOptions {
     #[arg(long = "out", value_name = "FILE", default_value = "-", value_parser = crate::io::output_name)]
     output: String,
     /// Format of both files: auto (by the extension of each), lines (JSON Lines), parquet or arrow
-    /// (Arrow IPC: a file, or a stream through standard input and output)
+    /// (Arrow IPC: a file, or a stream through standard input and output); hex (numbers, one a line)
+    /// for commands that take one number
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_format)]
     format: FormatChoice,
     #[command(flatten)]
@@ -35,9 +36,10 @@ fn parse_format(text: &str) -> Result<FormatChoice, String> {
     match text.to_ascii_lowercase().as_str() {
         "auto" => Ok(FormatChoice::Auto),
         "lines" => Ok(FormatChoice::Lines),
+        "hex" => Ok(FormatChoice::Hex),
         "parquet" => Ok(FormatChoice::Parquet),
         "arrow" => Ok(FormatChoice::Arrow),
-        _ => Err("known: auto, lines, parquet, arrow".to_owned()),
+        _ => Err("known: auto, lines, hex, parquet, arrow".to_owned()),
     }
 }
 

@@ -109,7 +109,7 @@ pub(crate) struct LineOption {
 }
 
 /// Reads a number of bytes with an optional binary unit.
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let units = [('K', 10), ('M', 20), ('G', 30)].into_iter();
     let with_unit = |(unit, shift): (char, u32)| {
         text.strip_suffix([unit, unit.to_ascii_lowercase()]).map(|digits| (digits, shift))

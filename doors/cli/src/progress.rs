@@ -72,6 +72,19 @@ impl Bar {
         self.0.set_position(position);
     }
 
+    /// Shows `position` of `size` steps, with the time since [`Bar::restart`].
+    #[cfg(feature = "audit")]
+    pub(crate) fn show_of(&self, position: u64, size: u64) {
+        self.0.set_length(size);
+        self.0.set_position(position);
+    }
+
+    /// Begins another row of steps.
+    #[cfg(feature = "audit")]
+    pub(crate) fn restart(&self) {
+        self.0.reset();
+    }
+
     #[cfg(test)]
     pub(crate) fn position(&self) -> u64 {
         self.0.position()

@@ -13,9 +13,14 @@ mod arrow_batches;
 mod beside;
 mod block_parser;
 mod block_pool;
+#[cfg(feature = "audit")]
+mod collect;
+#[cfg(feature = "audit")]
+mod csv;
 mod file;
 mod folder;
 mod format;
+mod hex_sink;
 mod layout;
 mod line_parser;
 mod line_reader;
@@ -38,6 +43,8 @@ mod secret;
 mod table;
 mod tally;
 
+#[cfg(feature = "audit")]
+pub(crate) use collect::collect;
 pub(crate) use file::{check_terminal, read_small};
 pub(crate) use format::{Format, FormatChoice};
 pub(crate) use layout::{AnswerField, FileNames, Layout, Notation, OtherFields};
@@ -49,6 +56,8 @@ pub(crate) use tally::Tally;
 use crate::failure::Failure;
 use file::{FileSink, FileSource};
 use folder::{FolderSink, FolderSource};
+use hex_sink::HexSink;
+use line_reader::LineKind;
 use line_sink::LineSink;
 use lines::LineSource;
 use modmill::Engine;
@@ -69,6 +78,15 @@ pub(crate) fn run<P: Operation>(
             places.protected.check(places.output)?;
             answer_fields(operation, places, engine, &pace)
         }
+        (Format::Hex, _) => {
+            places.protected.check(places.output)?;
+            if layout.names().len() != 1 || !matches!(layout.answer, AnswerField::Octets(_)) {
+                let reason = "--format hex has one number a line, which is too few for this command";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+            let source = LineSource::open(layout, LineKind::Number, places, engine, &pace)?;
+            answer_all(source, HexSink::create(layout, places.output, engine)?, operation, places, &pace)
+        }
         (Format::Folder, Some(rules)) => {
             let source = FolderSource::open(rules, places, engine, pace.clone())?;
             let sink = FolderSink::create(layout, rules, places, engine)?;
@@ -78,6 +96,8 @@ pub(crate) fn run<P: Operation>(
             let source = FileSource::open(layout, rules, places)?;
             answer_all(source, FileSink::create(layout, places)?, operation, places, &pace)
         }
+        #[cfg(feature = "audit")]
+        (Format::Csv, _) => Err(Failure::Usage("CSV is read by audit alone".to_owned())),
         (Format::Folder | Format::File, None) => Err(Failure::Usage(format!(
             "{} is a folder; name a file of JSON Lines, a Parquet file or an Arrow file",
             places.input()
@@ -98,7 +118,7 @@ fn answer_fields<P: Operation>(
         Format::Parquet => parquet::open(&layout, places.input(), places.memory, pace)?,
         Format::Arrow => arrow::open(&layout, places.input(), places.memory)?,
         _ => {
-            let source = LineSource::open(layout, places, engine, pace)?;
+            let source = LineSource::open(layout, LineKind::Object, places, engine, pace)?;
             return answer_to(source, operation, places, engine, pace);
         }
     };
@@ -146,6 +166,6 @@ fn answer_fields<P: Operation>(
         )));
     }
     let layout = operation.layout();
-    let source = LineSource::open(layout, places, engine, pace)?;
+    let source = LineSource::open(layout, LineKind::Object, places, engine, pace)?;
     answer_all(source, LineSink::create(layout, places.output, engine)?, operation, places, pace)
 }

@@ -8,14 +8,21 @@
 //!
 //! Every level of a tree is one batch, whose products the engine plans and computes as all others: on GPUs
 //! where that is faster. The numbers are public: the time of divisors depends on their values.
+//!
+//! An engine that is watched ([`Engine::watched_by`]) counts the column once for every level on the way up
+//! and on the way down ([`BatchGcdSteps`]), and stops between two levels.
 
 mod fractions;
 mod levels;
+mod steps;
 
 use crate::Engine;
 use crate::engine::{check_huge_widths, finish};
 use crate::near::{OnHost, with_view};
 use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Modulus, Operand, limbs};
+use steps::Steps;
+
+pub use steps::{BatchGcdSteps, Phase};
 
 /// The products of a column of numbers, level by level.
 ///
@@ -50,7 +57,8 @@ impl ProductTree {
         check_huge_widths(&[("column", column.bits())])?;
         with_view(OnHost::of(column)?.operand(), |column| {
             let (leaves, zeros) = leaves(column)?;
-            Ok(Self { levels: levels::products(engine, leaves)?, bits: column.bits(), zeros })
+            let steps = Steps::new(engine, leaves.len());
+            Ok(Self { levels: levels::products(&steps, leaves)?, bits: column.bits(), zeros })
         })
     }
 
@@ -114,23 +122,65 @@ impl ProductTree {
         if self.is_empty() {
             return Batch::try_zeros(1, 1);
         }
-        levels::sums(engine, &self.levels, engine.reduce(numerators, self.leaves())?)
+        let numerators = engine.watched_by(None).reduce(numerators, self.leaves())?;
+        levels::sums(&Steps::new(engine, self.len()), &self.levels, numerators)
     }
 
-    /// The sum of `Z / N_i` over the column: modulo `N_i` it is `Z / N_i`.
-    fn cofactors(&self, engine: &Engine) -> Result<Batch, Error> {
+    /// `gcd(N_i, M Z / N_i)` for every number `N_i` of the column with the product Z: the factors that it
+    /// shares with any other number of the column, or with the product M of numbers that are not in the
+    /// column. It is as wide as the column.
+    ///
+    /// # Errors
+    /// [`Error::Items`] names the numbers that are zero, and has the other divisors.
+    ///
+    /// ```
+    /// use modmill::trees::ProductTree;
+    /// use modmill::{Batch, Engine};
+    ///
+    /// let engine = Engine::new()?;
+    /// // 3 * 5, 5 * 7, 11 * 13, beside 3 * 13
+    /// let tree = ProductTree::new(&engine, &Batch::from_hex(["f", "23", "8f"])?)?;
+    /// let others = Batch::from_hex(["27"])?;
+    /// assert_eq!(tree.shared_factors(&engine, &others)?.as_limbs(), [15, 5, 13]);
+    /// # Ok::<(), modmill::Error>(())
+    /// ```
+    pub fn shared_factors<'a>(
+        &self,
+        engine: &Engine,
+        others: impl Into<Operand<'a>>,
+    ) -> Result<Batch, Error> {
+        let others = OnHost::of(others.into())?;
+        if let Some(found) = others.operand().len().filter(|&found| found != 1) {
+            return Err(Error::LengthMismatch { what: "the product of others", expected: 1, found });
+        }
+        self.divisors(engine, &self.cofactors(engine, Some(others.operand()))?)
+    }
+
+    /// `gcd(N_i, a_i)` for every number `N_i` of the column.
+    fn divisors(&self, engine: &Engine, numbers: &Batch) -> Result<Batch, Error> {
+        self.answer(engine.gcd(numbers, self.leaves())?.into_bits(self.bits)?)
+    }
+
+    /// `M Z / N_i` modulo `N_i`, for the product M of other numbers. Without M, it is the sum of all
+    /// `Z / N_i` modulo `N_i`.
+    fn cofactors(&self, engine: &Engine, others: Option<Operand<'_>>) -> Result<Batch, Error> {
         if self.is_empty() {
             return Batch::try_zeros(self.bits, 0);
         }
         let mut ones = Batch::try_zeros(1, self.len())?;
         ones.as_limbs_mut().fill(1);
-        let sum = levels::sums(engine, &self.levels, ones)?;
+        let mut sum = levels::sums(&Steps::new(engine, self.len()), &self.levels, ones)?;
+        if let Some(others) = others {
+            let z = Modulus::new(self.product().get(0))?;
+            sum = engine.watched_by(None).mul_mod(&sum, others, &z)?;
+        }
         self.reduce(engine, sum.shared(0))
     }
 
     /// A number modulo every number of the column, those that are zero counted as one.
     fn reduce(&self, engine: &Engine, number: Operand<'_>) -> Result<Batch, Error> {
-        fractions::remainders(engine, &self.levels, number)?.into_bits(self.bits)
+        let steps = Steps::new(engine, self.len());
+        fractions::remainders(&steps, &self.levels, number)?.into_bits(self.bits)
     }
 
     fn leaves(&self) -> &Batch {
@@ -161,8 +211,7 @@ impl ProductTree {
 /// ```
 pub fn batch_gcd<'a>(engine: &Engine, moduli: impl Into<Operand<'a>>) -> Result<Batch, Error> {
     let tree = ProductTree::new(engine, moduli)?;
-    let cofactors = tree.cofactors(engine)?;
-    tree.answer(engine.gcd(&cofactors, tree.leaves())?.into_bits(tree.bits)?)
+    tree.divisors(engine, &tree.cofactors(engine, None)?)
 }
 
 /// The product of a column, as a batch of one number. An empty column has the product 1.
@@ -208,7 +257,7 @@ pub fn crt<'a>(
     if tree.is_empty() {
         return Batch::try_zeros(1, 1);
     }
-    let inverses = match engine.inv(&tree.cofactors(engine)?, tree.leaves()) {
+    let inverses = match engine.inv(&tree.cofactors(engine, None)?, tree.leaves()) {
         Err(Error::Items(partial)) => return Err(nothing(partial.failed)),
         inverses => inverses?,
     };

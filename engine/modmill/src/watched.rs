@@ -14,8 +14,8 @@ impl Engine {
     ///
     /// A processor counts and may stop after every group of items that a thread computes side by side, a GPU
     /// after every chunk. These calls look at the watch: modular operations, powers, inverses, divisors, and
-    /// what is built on them. Products without a modulus, RSA as a whole on GPUs, and batches whose numbers
-    /// and answers stay on a device run to their end.
+    /// what is built on them, and [trees](crate::trees) level by level. Products without a modulus, RSA as a
+    /// whole on GPUs, and batches whose numbers and answers stay on a device run to their end.
     ///
     /// # Examples
     ///

@@ -43,33 +43,81 @@ impl ModulusFlaw {
             return Some(Self::SmallFactor(2));
         }
         let factor = SIEVE.factor(modulus).map(Self::SmallFactor);
-        factor.or_else(|| power_exponent(modulus).map(Self::PerfectPower))
+        factor.or_else(|| perfect_power(modulus).map(|(_, exponent)| Self::PerfectPower(exponent)))
     }
 }
 
-/// The least exponent k > 1 for which an odd number without small factors is a k-th power. It is prime.
-fn power_exponent(n: &[u64]) -> Option<usize> {
+/// A number above one whose power is `n`, and the least exponent above one for which there is one. `n` is odd
+/// and has no factor below 2^16. The exponent is prime.
+///
+/// ```
+/// use modmill_primes::perfect_power;
+///
+/// assert_eq!(perfect_power(&[65_537 * 65_537]), Some((vec![65_537], 2)));
+/// assert_eq!(perfect_power(&[65_537 * 65_539]), None);
+/// ```
+#[must_use]
+pub fn perfect_power(n: &[u64]) -> Option<(Vec<u64>, usize)> {
     // The root has no small factor either, so that it has at least as many bits as their limit.
     let longest = number::bit_length(n) / SMALL.ilog2() as usize;
-    std::iter::once(2).chain((3..=longest).step_by(2)).find(|&k| is_power(n, k))
+    let listed = RESIDUES
+        .iter()
+        .take_while(|(k, _)| *k <= longest)
+        .filter(|(k, primes)| primes.iter().all(|&prime| is_residue(n, *k as u64, prime)));
+    let others = (MOST_LISTED + 1..=longest).filter(|k| k % 2 == 1);
+    listed.map(|(k, _)| *k).chain(others).find_map(|k| Some((root_of_power(n, k)?, k)))
 }
 
-/// Whether the odd number `n` is a k-th power. k is two, or odd.
-fn is_power(n: &[u64], k: usize) -> bool {
+/// Exponents up to this one have primes in [`RESIDUES`].
+const MOST_LISTED: usize = 1 << 10;
+
+/// Each prime exponent k with some primes l that are 1 modulo k: only one number in k is a k-th power modulo
+/// l.
+static RESIDUES: LazyLock<Vec<(usize, Vec<u64>)>> = LazyLock::new(|| {
+    let primes: Vec<u64> = Sieve::below(SMALL).primes().collect();
+    let exponents = std::iter::once(2).chain(primes.iter().copied()).take_while(|&k| k <= MOST_LISTED as u64);
+    // Eight primes leave one number in 256 as a possible square, and three at most one in 27 as another
+    // power.
+    let residues = |k: u64| {
+        let count = if k == 2 { 8 } else { 3 };
+        primes.iter().copied().filter(move |prime| prime % k == 1).take(count).collect()
+    };
+    exponents.map(|k| (k as usize, residues(k))).collect()
+});
+
+/// Whether `n` is a k-th power modulo a prime below 2^16 that is 1 modulo k.
+fn is_residue(n: &[u64], k: u64, prime: u64) -> bool {
+    let (mut base, mut power, mut exponent) = (crate::remainder(n, prime), 1, (prime - 1) / k);
+    if base == 0 {
+        return true;
+    }
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power * base % prime;
+        }
+        base = base * base % prime;
+        exponent >>= 1;
+    }
+    power == 1
+}
+
+/// The number whose k-th power is the odd number `n`, if there is one. k is two, or odd.
+fn root_of_power(n: &[u64], k: usize) -> Option<Vec<u64>> {
+    let short = |limbs: &[u64]| limbs[..number::bit_length(limbs).div_ceil(64)].to_vec();
     if k == 2 {
         let n = BoxedUint::from_words(n.iter().copied());
-        return n.checked_sqrt_vartime().is_some();
+        return n.checked_sqrt_vartime().map(|root| short(root.as_words()));
     }
     let bits = number::bit_length(n);
     let root = root(n, k, bits.div_ceil(k).div_ceil(64));
     let root_bits = number::bit_length(&root);
     // n has between k (root_bits - 1) + 1 and k root_bits bits if the root is right.
     if root_bits * k >= bits + k {
-        return false;
+        return None;
     }
     // root^k has at most bits + k - 1 bits, so that nothing of it is cut off.
     let power = power(&root, k, (bits + k).div_ceil(64));
-    number::equal(&power, n)
+    number::equal(&power, n).then(|| short(&root))
 }
 
 /// The k-th root of an odd `n` modulo `2^(64 len)` for an odd k. It exists and is unique.
@@ -143,9 +191,10 @@ mod tests {
                 base += 2u8;
             }
             let power = base.pow(k as u32);
-            assert_eq!(power_exponent(&power.to_u64_digits()), Some(k), "{bits} bits to the power {k}");
+            let expected = Some((base.to_u64_digits(), k));
+            assert_eq!(perfect_power(&power.to_u64_digits()), expected, "{bits} bits to the power {k}");
             for other in [&power + 2u8, &power - 2u8] {
-                assert_eq!(power_exponent(&other.to_u64_digits()), None);
+                assert_eq!(perfect_power(&other.to_u64_digits()), None);
             }
         }
     }

@@ -23,6 +23,6 @@ pub mod random;
 mod sieve;
 
 pub use find::{far_apart, find, find_drawn, find_many, is_probable_prime};
-pub use flaw::ModulusFlaw;
+pub use flaw::{ModulusFlaw, perfect_power};
 pub use next::next_primes;
 pub use sieve::{Sieve, remainder};

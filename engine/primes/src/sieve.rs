@@ -32,6 +32,11 @@ impl Sieve {
         Self { primes, products }
     }
 
+    /// The primes, by rising size.
+    pub fn primes(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.primes.iter().copied()
+    }
+
     /// The indices i below `window` for which `start + 2 i` is divisible by none of the primes but itself,
     /// for an odd start.
     pub(crate) fn candidates(&self, start: &[u64], window: usize) -> Vec<usize> {

@@ -5,7 +5,7 @@ mod encode;
 mod generate;
 mod jwk;
 mod password;
-mod pem;
+pub mod pem;
 mod private;
 mod public;
 mod read;

@@ -57,7 +57,7 @@ pub use blind::BlindScheme;
 pub use blind::client::Blinded;
 pub use error::{Error, ItemError, KeyError};
 pub use hash::{Digest, Hash, Hasher};
-pub use key::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes};
+pub use key::{AnyKey, PrivateKey, PrivateParts, PublicKey, Sizes, pem};
 pub use keys::Keys;
 pub use modmill_primes::ModulusFlaw;
 pub use padding::oaep::Oaep;

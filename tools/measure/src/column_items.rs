@@ -1,13 +1,16 @@
 //! The inputs of operations on one modulus: powers of one base, products of powers, products and sums of a
-//! column.
+//! column. And those of a batch gcd, which has no modulus.
 
-use crate::inputs::{Inputs, Workload, big};
+use crate::inputs::{Inputs, Workload, big, gcd};
 use crate::op::ColumnOp;
-use modmill::{Batch, Engine, Error, FixedBase, Modulus, Op, Public};
+use modmill::{Batch, Engine, Error, FixedBase, Modulus, Op, Public, trees};
 use num_bigint::BigUint;
 
 /// Numbers that a peer multiplies or adds up for one answer.
 pub(crate) const BLOCK: usize = 64;
+
+/// Divisors of a batch gcd that are compared. Each takes as long as the whole column.
+const COMPARED: usize = 4;
 
 /// The batch that is measured.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +26,8 @@ impl ColumnWorkload {
     /// The plain operation on the same numbers, which chooses the paths to measure.
     pub(crate) fn plain(&self) -> Workload {
         let Self { op, bits, exponent_bits, count } = *self;
-        Workload { op: op.plain(), bits, exponent_bits, count, shared_modulus: true, is_remainder: false }
+        let shared_modulus = op != ColumnOp::BatchGcd;
+        Workload { op: op.plain(), bits, exponent_bits, count, shared_modulus, is_remainder: false }
     }
 }
 
@@ -51,7 +55,9 @@ impl ColumnItems {
                 let base = self.first.a.shared(0);
                 engine.fixed_base(base, &self.modulus, self.workload.exponent_bits).map(Some)
             }
-            ColumnOp::MultiPow | ColumnOp::ProductMod | ColumnOp::SumProducts => Ok(None),
+            ColumnOp::MultiPow | ColumnOp::ProductMod | ColumnOp::SumProducts | ColumnOp::BatchGcd => {
+                Ok(None)
+            }
         }
     }
 
@@ -62,6 +68,7 @@ impl ColumnItems {
             (ColumnOp::PowFixedBase, Some(fixed)) => engine.pow_fixed_base(fixed, &first.b),
             (ColumnOp::PowFixedBaseVartime, Some(fixed)) => engine.pow_fixed_base(fixed, Public(&first.b)),
             (ColumnOp::ProductMod, _) => engine.product_mod(&first.a, &self.modulus),
+            (ColumnOp::BatchGcd, _) => trees::batch_gcd(engine, &first.a),
             (ColumnOp::SumProducts, _) => engine.sum_products(&first.a, &first.b, &self.modulus),
             (ColumnOp::MultiPow | ColumnOp::PowFixedBase | ColumnOp::PowFixedBaseVartime, _) => {
                 let bases = [(&first.a).into(), (&second.a).into()];
@@ -72,7 +79,11 @@ impl ColumnItems {
 
     /// Numbers that an answer of a peer covers.
     pub(crate) fn block(&self) -> usize {
-        if self.workload.op.is_column() { BLOCK } else { 1 }
+        match self.workload.op {
+            ColumnOp::BatchGcd => self.workload.count,
+            op if op.is_column() => BLOCK,
+            _ => 1,
+        }
     }
 
     /// The answers of peers: as many as the powers, or one for each block of a column.
@@ -80,8 +91,30 @@ impl ColumnItems {
         self.workload.count.div_ceil(self.block())
     }
 
+    /// Whether the operation raises to powers.
+    pub(crate) fn has_exponents(&self) -> bool {
+        self.workload.op.plain().is_power()
+    }
+
+    /// The numbers whose divisors of a batch gcd are compared.
+    pub(crate) fn compared(&self) -> Vec<usize> {
+        self.first.sample(self.workload.count, COMPARED)
+    }
+
+    /// The number of answers that are compared with those of num-bigint.
+    pub(crate) fn verified(&self) -> usize {
+        match self.workload.op {
+            ColumnOp::BatchGcd => self.compared().len(),
+            op if op.is_column() => self.workload.count,
+            _ => self.workload.count.min(16),
+        }
+    }
+
     /// The right answer of a peer's item, by num-bigint.
     pub(crate) fn expected_of_peer(&self, item: usize) -> Vec<u64> {
+        if self.workload.op == ColumnOp::BatchGcd {
+            return self.compared().into_iter().flat_map(|item| self.expected_of(item, item + 1)).collect();
+        }
         self.expected_of(item * self.block(), self.workload.count.min((item + 1) * self.block()))
     }
 
@@ -93,7 +126,7 @@ impl ColumnItems {
             return answers.len() == 1 && answers.get(0) == self.expected_of(0, count);
         }
         let is_right = |item: usize| answers.get(item) == self.expected_of(item, item + 1);
-        answers.len() == count && self.first.sample(count, 16).into_iter().all(is_right)
+        answers.len() == count && self.first.sample(count, self.verified()).into_iter().all(is_right)
     }
 
     /// The answer of the items from `from` to `to`: one power, or all numbers of a part of a column.
@@ -109,6 +142,14 @@ impl ColumnItems {
             ColumnOp::ProductMod => {
                 let numbers = (from..to).map(|item| big(first.a.get(item)));
                 numbers.fold(BigUint::from(1u8), |product, number| product * number % &modulus)
+            }
+            ColumnOp::BatchGcd => {
+                // The product of all numbers modulo the square of one, without a tree.
+                let number = big(first.a.get(from));
+                let square = &number * &number;
+                let numbers = (0..self.workload.count).map(|item| big(first.a.get(item)));
+                let product = numbers.fold(BigUint::from(1u8), |product, other| product * other % &square);
+                gcd(product / &number, number)
             }
             ColumnOp::SumProducts => {
                 let products = (from..to).map(|item| big(first.a.get(item)) * big(first.b.get(item)));
@@ -128,6 +169,7 @@ impl ColumnOp {
             Self::PowFixedBase | Self::MultiPow => Op::Pow,
             Self::PowFixedBaseVartime => Op::PowVartime,
             Self::ProductMod | Self::SumProducts => Op::MulMod,
+            Self::BatchGcd => Op::Mul,
         }
     }
 

@@ -288,7 +288,7 @@ fn jacobi(mut a: BigUint, mut n: BigUint) -> i8 {
 }
 
 /// Euclid's algorithm.
-fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+pub(crate) fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
     while b != BigUint::ZERO {
         (a, b) = (b.clone(), a % b);
     }

@@ -15,11 +15,11 @@ pub enum BenchOp {
     Chain(Op),
     /// An RSA operation, padding included.
     Rsa(RsaOp),
-    /// An operation on one modulus.
+    /// An operation on one modulus, or on the numbers of a column together.
     Column(ColumnOp),
 }
 
-/// An operation on one modulus.
+/// An operation on one modulus, or on the numbers of a column together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnOp {
     /// Powers of one base by secret exponents.
@@ -32,11 +32,19 @@ pub enum ColumnOp {
     ProductMod,
     /// The sum of the products of two columns.
     SumProducts,
+    /// The factors that each number of a column shares with all others.
+    BatchGcd,
 }
 
 impl ColumnOp {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::PowFixedBase, Self::PowFixedBaseVartime, Self::MultiPow, Self::ProductMod, Self::SumProducts];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::PowFixedBase,
+        Self::PowFixedBaseVartime,
+        Self::MultiPow,
+        Self::ProductMod,
+        Self::SumProducts,
+        Self::BatchGcd,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -45,6 +53,7 @@ impl ColumnOp {
             Self::MultiPow => "multi_pow",
             Self::ProductMod => "product_mod",
             Self::SumProducts => "sum_products",
+            Self::BatchGcd => "batch_gcd",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::block_pool::BlockPool;
 use super::layout::Layout;
 use super::line_parser;
-use super::line_reader::{Block, Content};
+use super::line_reader::{Block, Content, LineKind};
 use super::plain_line;
 use super::secret::SecretOctets;
 use super::table::Records;
@@ -56,6 +56,7 @@ pub(super) struct ParsedBlock {
 /// Parses blocks of lines.
 pub(super) struct BlockParser<'a> {
     pub(super) layout: Layout,
+    pub(super) kind: LineKind,
     /// The most bytes of a line.
     pub(super) limit: usize,
     pub(super) pool: &'a BlockPool,
@@ -88,9 +89,10 @@ impl BlockParser<'_> {
     /// Parses `count` lines. `is_cut` says that the last one has no line break.
     fn parse_text(&self, text: &[u8], count: usize, is_cut: bool) -> ParsedBlock {
         let layout = &self.layout;
-        // Two digits are a byte, and an odd digit has quotation marks beside it. No kept field is longer than
-        // in the text, but for a comma. So this memory never grows and leaves no copy behind.
-        let mut records = Records::with_room(layout.names().len(), text.len() / 2, count);
+        // Two digits are a byte, and an odd digit has quotation marks or a line break beside it, or the end
+        // of the input. No kept field is longer than in the text, but for a comma. So this memory never grows
+        // and leaves no copy behind.
+        let mut records = Records::with_room(layout.names().len(), text.len().div_ceil(2), count);
         let kept_room = if layout.keeps_any() { text.len() + count } else { 0 };
         let mut kept = Kept { text: SecretOctets::with_capacity(kept_room), ends: Vec::new() };
         let (mut rest, mut empty_lines) = (text, 0);
@@ -109,6 +111,8 @@ impl BlockParser<'_> {
             }
             if end >= self.limit {
                 records.push_error(self.too_long(bytes).into());
+            } else if self.kind != LineKind::Object {
+                self.parse_other(line.trim_ascii(), &mut records, &mut kept);
             } else if !plain_line::parse(layout, line, &mut records, &mut kept.text) {
                 let parsed = line_parser::parse(*layout, line, is_cut);
                 records.push_row(parsed.record);
@@ -117,5 +121,32 @@ impl BlockParser<'_> {
             kept.end_record(layout);
         }
         ParsedBlock { records, kept, empty_lines }
+    }
+
+    /// Parses a line that is no object.
+    #[cfg_attr(not(feature = "audit"), allow(unused_variables))] // Numbers have nothing beside them.
+    fn parse_other(&self, line: &[u8], records: &mut Records, kept: &mut Kept) {
+        match self.kind {
+            LineKind::Object | LineKind::Number => parse_number(&self.layout, line, records),
+            #[cfg(feature = "audit")]
+            LineKind::Row(columns) => match columns.parse(&self.layout, line) {
+                Err(reason) => records.push_error(reason.into()),
+                Ok((number, beside)) => {
+                    parse_number(&self.layout, number.as_bytes(), records);
+                    kept.text.extend_from_slice(beside.as_bytes());
+                }
+            },
+        }
+    }
+}
+
+/// Appends the record of a line that is a number, whose layout has one field.
+fn parse_number(layout: &Layout, line: &[u8], records: &mut Records) {
+    let start = records.octets_len();
+    records.begin();
+    if !records.set_text(0, layout.notation, line) {
+        records.drop_last(start);
+        let reason = layout.notation.parse(&String::from_utf8_lossy(line)).err();
+        records.push_error(reason.unwrap_or_default().into());
     }
 }

@@ -7,6 +7,11 @@ use std::path::Path;
 pub(crate) enum Format {
     /// JSON Lines: one object a line.
     Lines,
+    /// Hexadecimal numbers: one a line.
+    Hex,
+    /// Fields between commas: one record a line, after a line with the names of the fields.
+    #[cfg(feature = "audit")]
+    Csv,
     /// The rows of a Parquet file.
     Parquet,
     /// The rows of an Arrow file or stream.
@@ -24,6 +29,9 @@ pub(crate) enum FormatChoice {
     Auto,
     /// JSON Lines
     Lines,
+    /// Hexadecimal numbers, one a line
+    #[value(skip)]
+    Hex,
     /// Parquet
     Parquet,
     /// Arrow IPC, a file or a stream
@@ -47,6 +55,7 @@ impl FormatChoice {
         match self {
             Self::Auto => Format::by_name(input).unwrap_or(default),
             Self::Lines => Format::Lines,
+            Self::Hex => Format::Hex,
             Self::Parquet => Format::Parquet,
             Self::Arrow => Format::Arrow,
             Self::Folder => Format::Folder,

@@ -61,6 +61,9 @@ pub(crate) enum OtherFields {
     Keep,
     /// They stand beside the answer, and so do the fields that the operation reads.
     KeepAll,
+    /// The one of this name stands beside the answer; others are ignored.
+    #[cfg(feature = "audit")]
+    KeepOne(&'static str),
 }
 
 /// The field that holds an answer.
@@ -124,7 +127,7 @@ impl Layout {
 
     /// Whether fields of the input stand beside answers.
     pub(super) fn keeps_any(&self) -> bool {
-        matches!(self.others, OtherFields::Keep | OtherFields::KeepAll)
+        !matches!(self.others, OtherFields::Ignore | OtherFields::Refuse)
     }
 
     /// Whether a field of the input stands beside the answer.
@@ -134,6 +137,8 @@ impl Layout {
             OtherFields::Ignore | OtherFields::Refuse => false,
             OtherFields::Keep => !is_answer && self.position(name).is_none(),
             OtherFields::KeepAll => !is_answer,
+            #[cfg(feature = "audit")]
+            OtherFields::KeepOne(one) => name == one && self.position(name).is_none(),
         }
     }
 

@@ -114,10 +114,10 @@ impl<'de> Visitor<'de> for Object {
                         let known = known.join(", ");
                         return Err(A::Error::custom(format!("unknown field `{name}`; known: {known}")));
                     }
-                    OtherFields::Keep | OtherFields::KeepAll if others.contains(&name) => {
+                    _ if others.contains(&name) => {
                         return Err(repeated());
                     }
-                    OtherFields::Keep | OtherFields::KeepAll => {
+                    _ => {
                         let value: &RawValue = map.next_value()?;
                         if layout.keeps(&name) {
                             keep(&mut kept, &name, value.get());

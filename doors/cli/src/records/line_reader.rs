@@ -1,6 +1,8 @@
 //! Blocks of whole lines, read ahead of those who parse them.
 
 use super::block_pool::BlockPool;
+#[cfg(feature = "audit")]
+use super::csv::RowColumns;
 use super::secret::SecretOctets;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::io::{self, Read};
@@ -10,10 +12,23 @@ use zeroize::Zeroize;
 /// The most bytes of a line that does not begin as a JSON object does.
 const MAX_OTHER_BYTES: usize = 1 << 10;
 
+/// The content of each line of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// A JSON object.
+    Object,
+    /// A number in hexadecimal digits.
+    Number,
+    /// Fields between commas.
+    #[cfg(feature = "audit")]
+    Row(RowColumns),
+}
+
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct LineReader<R> {
     input: R,
+    kind: LineKind,
     /// The most bytes of a line, its line break included. A line beyond it is passed over.
     limit: usize,
     pool: Arc<BlockPool>,
@@ -60,9 +75,16 @@ impl Block {
 impl<R: Read> LineReader<R> {
     /// A reader of lines of at most `limit` bytes. Whoever writes to a pipe may wait for answers before
     /// writing on: then `is_impatient`.
-    pub(super) fn new(input: R, limit: usize, is_impatient: bool, pool: Arc<BlockPool>) -> Self {
+    pub(super) fn new(
+        input: R,
+        kind: LineKind,
+        limit: usize,
+        is_impatient: bool,
+        pool: Arc<BlockPool>,
+    ) -> Self {
         Self {
             input,
+            kind,
             limit,
             is_impatient,
             buffer: pool.take(pool.block_bytes()),
@@ -102,12 +124,12 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Whether the line begins as an object does, or may yet. Its first `blanks` bytes were looked at before,
-    /// and are not again.
+    /// Whether the line begins as an object does, or may yet, or need not. Its first `blanks` bytes were
+    /// looked at before, and are not again.
     fn goes_on_as_object(&self, blanks: &mut usize) -> bool {
         let line = self.without_mark();
         *blanks += line[*blanks..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        may_be_object(&line[*blanks..])
+        self.kind != LineKind::Object || may_be_object(&line[*blanks..])
     }
 
     /// Takes the first `length` bytes of the buffer, which end with a line break.
@@ -208,7 +230,8 @@ mod tests {
     }
 
     fn reader(input: &[u8], step: usize, limit: usize, is_impatient: bool) -> LineReader<Slow<&[u8]>> {
-        LineReader::new(Slow(input, step), limit, is_impatient, Arc::new(BlockPool::new(is_impatient)))
+        let pool = Arc::new(BlockPool::new(is_impatient));
+        LineReader::new(Slow(input, step), LineKind::Object, limit, is_impatient, pool)
     }
 
     /// All blocks, with the lines of neighbouring blocks put together.

@@ -6,7 +6,7 @@
 use super::block_parser::{BlockParser, EMPTY_LINE, Kept, ParsedBlock};
 use super::block_pool::BlockPool;
 use super::layout::Layout;
-use super::line_reader::{Block, LineReader};
+use super::line_reader::{Block, LineKind, LineReader};
 use super::pace::Pace;
 use super::pipeline::{Chunk, Origin, Piece, Places, Source, Stop};
 use super::queue::{Receiver, queue};
@@ -24,6 +24,7 @@ const MAX_MISSING: u64 = 1 << 14;
 /// Reads lines on a thread of its own, and parses them on the threads of the engine.
 pub(super) struct LineSource<'a> {
     layout: Layout,
+    kind: LineKind,
     engine: &'a Engine,
     name: String,
     size: Option<u64>,
@@ -53,22 +54,53 @@ impl Origin for LineOrigin {
 impl<'a> LineSource<'a> {
     pub(super) fn open(
         layout: Layout,
+        kind: LineKind,
         places: &Places<'_>,
         engine: &'a Engine,
         pace: &Arc<Pace>,
     ) -> Result<Self, Failure> {
-        let input = Input::open(places.input())?;
+        Self::of(Input::open(places.input())?, layout, kind, places, engine, pace)
+    }
+
+    /// Reads lines between commas, whose names stand in the first line unless they are numbers.
+    #[cfg(feature = "audit")]
+    pub(super) fn open_rows(
+        layout: Layout,
+        places: &Places<'_>,
+        engine: &'a Engine,
+        pace: &Arc<Pace>,
+    ) -> Result<Self, Failure> {
+        let mut input = Input::open(places.input())?;
+        let (columns, lines) = super::csv::open(&mut input, &layout)?;
+        let source = Self::of(input, layout, LineKind::Row(columns), places, engine, pace)?;
+        Ok(Self { next_line: 1 + lines, ..source })
+    }
+
+    fn of(
+        input: Input,
+        layout: Layout,
+        kind: LineKind,
+        places: &Places<'_>,
+        engine: &'a Engine,
+        pace: &Arc<Pace>,
+    ) -> Result<Self, Failure> {
         if reads_terminal(places.input()) && !places.quiet {
             let fields: Vec<String> =
                 layout.required.iter().map(|name| format!("{name:?}:\"...\"")).collect();
-            say(&format!("waiting for lines {{{}}}; Ctrl-D ends the input", fields.join(",")));
+            let line = match kind {
+                LineKind::Object => format!("lines {{{}}}", fields.join(",")),
+                LineKind::Number => "hexadecimal numbers, one a line".to_owned(),
+                #[cfg(feature = "audit")]
+                LineKind::Row(_) => "fields between commas".to_owned(),
+            };
+            say(&format!("waiting for {line}; Ctrl-D ends the input"));
         }
         let (name, size) = (input.name.clone(), input.size);
         let limit = usize::try_from(places.max_line).unwrap_or(usize::MAX);
         let pool = Arc::new(BlockPool::new(size.is_none()));
-        let blocks = read_ahead(input, limit, size.is_none(), pace, pool.clone());
+        let blocks = read_ahead(input, kind, limit, size.is_none(), pace, pool.clone());
         let blocks = blocks.map_err(|error| Failure::file("read", &name, &error))?;
-        Ok(Self { layout, engine, name, size, limit, blocks, pool, next_line: 1, empty_lines: 0 })
+        Ok(Self { layout, kind, engine, name, size, limit, blocks, pool, next_line: 1, empty_lines: 0 })
     }
 
     /// Whether fields of the lines stand beside answers.
@@ -99,6 +131,7 @@ impl<'a> LineSource<'a> {
 /// Starts a thread that reads blocks of lines.
 fn read_ahead(
     input: impl Read + Send + 'static,
+    kind: LineKind,
     limit: usize,
     is_impatient: bool,
     pace: &Arc<Pace>,
@@ -106,7 +139,7 @@ fn read_ahead(
 ) -> io::Result<Receiver<Block>> {
     let (sender, blocks) = queue(pace.clone(), is_impatient);
     let read = move || {
-        let mut reader = LineReader::new(input, limit, is_impatient, pool);
+        let mut reader = LineReader::new(input, kind, limit, is_impatient, pool);
         let end = loop {
             match reader.next_block() {
                 Ok(Some(block)) => {
@@ -141,7 +174,8 @@ impl Source for LineSource<'_> {
                 return Ok(None);
             }
             let progress = blocks.iter().map(|block| block.bytes as u64).sum();
-            let parser = BlockParser { layout: self.layout, limit: self.limit, pool: &self.pool };
+            let parser =
+                BlockParser { layout: self.layout, kind: self.kind, limit: self.limit, pool: &self.pool };
             let parsed: Vec<ParsedBlock> = match blocks.len() {
                 // One line needs no other threads.
                 1 => blocks.into_iter().map(|block| parser.parse(block)).collect(),
@@ -181,10 +215,11 @@ mod tests {
         let pace = Arc::new(Pace::with_limits(1, 1 << 30));
         let text = io::Cursor::new(text.to_owned());
         let pool = Arc::new(BlockPool::new(is_impatient));
-        let blocks = read_ahead(text, limit, is_impatient, &pace, pool.clone()).unwrap();
+        let blocks = read_ahead(text, LineKind::Object, limit, is_impatient, &pace, pool.clone()).unwrap();
         let (name, size) = (String::new(), None);
         let mut source = LineSource {
             layout: LAYOUT,
+            kind: LineKind::Object,
             engine: &engine,
             name,
             size,

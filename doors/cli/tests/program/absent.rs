@@ -7,6 +7,7 @@ fn commands_of_other_features_are_in_the_help_and_say_what_brings_them() {
     // The text of a command may go on in the next line.
     let help = stdout(&run(&["--help"], "")).replace("\n               ", " ");
     for (command, feature, is_here) in [
+        ("audit", "audit", cfg!(feature = "audit")),
         ("fhe", "fhe", cfg!(feature = "fhe")),
         ("hardware", "hardware", cfg!(feature = "hardware")),
         ("load", "serve", cfg!(feature = "serve")),

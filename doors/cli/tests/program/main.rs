@@ -2,6 +2,8 @@
 
 #[cfg(not(feature = "full"))]
 mod absent;
+#[cfg(feature = "audit")]
+mod audit;
 mod bench;
 mod common;
 #[cfg(feature = "fhe")]

@@ -91,6 +91,8 @@ fn help_teaches_with_examples() {
         "inv",
         "gcd",
         "batch-gcd",
+        #[cfg(feature = "audit")]
+        "audit",
         "div",
         "isqrt",
         "jacobi",
@@ -187,7 +189,8 @@ fn help_fits_100_columns() {
         "man",
     ]
     .map(|name| vec![name]);
-    for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others) {
+    let audit = cfg!(feature = "audit").then_some(vec!["audit"]);
+    for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others).chain(audit) {
         let arguments = [&command[..], &["--help"]].concat();
         // Without a terminal nothing but this says how wide the text may be.
         let wide = stdout(&modmill(&arguments).env("COLUMNS", "1000").output().unwrap());

@@ -529,6 +529,28 @@ fn factors_are_shared_across_the_whole_file() {
     }
 }
 
+/// Lists of fastgcd: a number a line, in and out. A line without an answer is empty.
+#[test]
+fn factors_of_hexadecimal_lists_are_lists() {
+    let run_hex = |input: &str| {
+        let output = run(&["batch-gcd", "--format", "hex"], input);
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    assert_eq!(run_hex("f\n23\n8F\n0x23"), (Some(0), "5\n23\n1\n23\n".to_owned(), String::new()));
+    assert_eq!(run_hex("\n"), (Some(0), String::new(), String::new()));
+    let (status, answers, errors) = run_hex("f\r\nxyz\n0\n\n23");
+    assert_eq!((status, answers.as_str()), (Some(1), "5\n\n\n\n5\n"));
+    for error in ["line 2: 'x' at position 0", "line 3: the modulus is zero", "line 4: an empty line"] {
+        assert!(errors.contains(error), "{errors}");
+    }
+    // A long line that is no JSON object is a number all the same.
+    let long = "f".repeat(5000);
+    assert_eq!(run_hex(&format!("{long}\n{long}")).1, format!("{long}\n{long}\n"));
+    let refused = run(&["powm", "--format", "hex"], "f\n");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("too few for this command"), "{}", stderr(&refused));
+}
+
 /// The greatest common divisor by Euclid's algorithm.
 fn divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {

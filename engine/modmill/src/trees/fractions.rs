@@ -8,20 +8,20 @@
 //! the remainder, or N itself instead of zero.
 
 use super::levels::halves;
+use super::steps::Steps;
 use crate::Engine;
 use modmill_core::{Batch, Error, Modulus, Operand, limbs};
 use modmill_cpu::long::reciprocal;
 
 /// A number modulo every leaf of a tree.
-pub(super) fn remainders(engine: &Engine, levels: &[Batch], number: Operand<'_>) -> Result<Batch, Error> {
+pub(super) fn remainders(steps: &Steps<'_>, levels: &[Batch], number: Operand<'_>) -> Result<Batch, Error> {
     let [root, below @ ..] = levels else { return Batch::try_zeros(1, 0) };
-    let mut fractions = fraction(engine, root, number)?;
+    let mut fractions = steps.run(|engine| fraction(engine, root, number))?;
     for level in below {
-        fractions = children(engine, &fractions, level)?;
+        fractions = steps.run(|engine| children(engine, &fractions, level))?;
     }
     let leaves = levels.last().unwrap_or(root);
-    let products = engine.mul(&fractions, leaves)?;
-    nearest(&products, leaves)
+    steps.run(|engine| nearest(&engine.mul(&fractions, leaves)?, leaves))
 }
 
 /// The fraction `(x mod Z) / Z` of a number x, for the product Z at the root.

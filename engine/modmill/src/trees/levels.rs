@@ -1,6 +1,6 @@
 //! The way up a tree: products, and sums of fractions.
 
-use crate::Engine;
+use super::steps::Steps;
 use modmill_core::{Batch, BatchView, Error};
 
 /// The levels of a tree, from the root to the leaves.
@@ -9,7 +9,7 @@ use modmill_core::{Batch, BatchView, Error};
 /// nodes j and j + half of the level below, so that both factors of all products are consecutive rows. The
 /// last nodes of a level that is no power of two have no partner. A node has the leaves `j, j + n, j + 2n,
 /// ..` and is as wide as the most of them are together, which is what node 0 has.
-pub(super) fn products(engine: &Engine, leaves: Batch) -> Result<Vec<Batch>, Error> {
+pub(super) fn products(steps: &Steps<'_>, leaves: Batch) -> Result<Vec<Batch>, Error> {
     let (count, width) = (leaves.len(), leaves.stride());
     if count == 0 {
         let mut one = Batch::try_zeros(64, 1)?;
@@ -19,8 +19,10 @@ pub(super) fn products(engine: &Engine, leaves: Batch) -> Result<Vec<Batch>, Err
     let mut levels = vec![leaves];
     while let Some(level) = levels.last().filter(|level| level.len() > 1) {
         let (half, pairs) = halves(level.len());
-        let joined = engine.mul(level.slice(0..pairs), level.slice(half..level.len()))?;
-        let next = followed(&joined, level.slice(pairs..half), width * count.div_ceil(half), half)?;
+        let next = steps.run(|engine| {
+            let joined = engine.mul(level.slice(0..pairs), level.slice(half..level.len()))?;
+            followed(&joined, level.slice(pairs..half), width * count.div_ceil(half), half)
+        })?;
         levels.push(next);
     }
     levels.reverse();
@@ -32,15 +34,17 @@ pub(super) fn products(engine: &Engine, leaves: Batch) -> Result<Vec<Batch>, Err
 ///
 /// The sum of a node with the children l and r is `S_l P_r + S_r P_l`. It is at most as many times its
 /// product as it has leaves, so that one limb more than the product's is enough.
-pub(super) fn sums(engine: &Engine, levels: &[Batch], numerators: Batch) -> Result<Batch, Error> {
+pub(super) fn sums(steps: &Steps<'_>, levels: &[Batch], numerators: Batch) -> Result<Batch, Error> {
     let mut sums = numerators;
     for pair in levels.windows(2).rev() {
         let [above, level] = pair else { continue };
         let (half, pairs) = halves(level.len());
-        let left = engine.mul(sums.slice(0..pairs), level.slice(half..level.len()))?;
-        let right = engine.mul(sums.slice(half..level.len()), level.slice(0..pairs))?;
-        let joined = engine.add(&left, &right)?;
-        sums = followed(&joined, sums.slice(pairs..half), above.stride() + 1, half)?;
+        sums = steps.run(|engine| {
+            let left = engine.mul(sums.slice(0..pairs), level.slice(half..level.len()))?;
+            let right = engine.mul(sums.slice(half..level.len()), level.slice(0..pairs))?;
+            let joined = engine.add(&left, &right)?;
+            followed(&joined, sums.slice(pairs..half), above.stride() + 1, half)
+        })?;
     }
     Ok(sums)
 }

@@ -1,10 +1,11 @@
 //! Trees of products and remainders, held against the same numbers one by one.
 
-use modmill::trees::{ProductTree, batch_gcd, crt, product};
-use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind};
+use modmill::trees::{BatchGcdSteps, Phase, ProductTree, batch_gcd, crt, product};
+use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind, Watch};
 use modmill_testing::oracle::{batch_of_width, gcd, numbers};
 use modmill_testing::rng::Rng;
 use num_bigint::BigUint;
+use std::sync::Arc;
 
 /// Columns of every small length, with ones, equal numbers, powers, factors in common, and numbers that are
 /// far shorter than the column is wide.
@@ -67,6 +68,54 @@ fn products_remainders_and_divisors_are_those_of_single_numbers() {
         let combined = tree.combine(&engine, &batch_of_width(&numerators, bits + 3)).unwrap();
         assert_eq!(numbers(&combined), [sum], "{what}");
     }
+}
+
+#[test]
+fn factors_are_shared_with_numbers_outside_of_the_column() {
+    let engine = Engine::builder().threads(2).build().unwrap();
+    let rng = &mut Rng::new(14);
+    for (bits, column) in columns() {
+        let (inside, outside) = column.split_at(rng.below(column.len() + 1));
+        let tree = ProductTree::new(&engine, &batch_of_width(inside, bits)).unwrap();
+        let product: BigUint = outside.iter().product();
+        let (one, z): (BigUint, BigUint) = (BigUint::from(1u8), inside.iter().product());
+        let expected: Vec<BigUint> =
+            inside.iter().map(|modulus| gcd(modulus, &(&z / modulus * &product))).collect();
+        // A product may be reduced by the column's.
+        for others in [&product, &(&product % if z == one { &product } else { &z })] {
+            let others = batch_of_width(std::slice::from_ref(others), bits * column.len() + 64);
+            let divisors = tree.shared_factors(&engine, &others).unwrap();
+            assert_eq!(numbers(&divisors), expected, "{} of {} numbers", inside.len(), column.len());
+        }
+    }
+}
+
+#[test]
+fn levels_are_counted_and_stopped() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let rng = &mut Rng::new(15);
+    for count in [0, 1, 2, 3, 17, 64] {
+        let column: Vec<BigUint> = (0..count).map(|_| rng.exact(200)).collect();
+        let column = batch_of_width(&column, 200);
+        let watch = Arc::new(Watch::new());
+        let watched = engine.watched_by(&watch);
+        let divisors = batch_gcd(&watched, &column).unwrap();
+        assert_eq!(divisors, batch_gcd(&engine, &column).unwrap());
+        assert_eq!(watch.done(), BatchGcdSteps::new(count).items(), "{count} numbers");
+        watch.stop();
+        if count > 1 {
+            assert_eq!(batch_gcd(&watched, &column), Err(Error::Interrupted));
+            assert!(matches!(ProductTree::new(&watched, &column), Err(Error::Interrupted)));
+        }
+    }
+    let steps = BatchGcdSteps::new(5);
+    let phases: Vec<_> = (0..12).map(|step| steps.at(5 * step)).collect();
+    let expected: Vec<_> = [Phase::Products, Phase::Sums, Phase::Root, Phase::Fractions, Phase::Divisors]
+        .into_iter()
+        .zip([3, 3, 1, 3, 2])
+        .flat_map(|(phase, of)| (1..=of).map(move |step| (phase, step, of)))
+        .collect();
+    assert_eq!(phases, expected);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
 /// A block that starts with `-----BEGIN label-----`.
-pub(super) struct Block<'a> {
+pub struct Block<'a> {
     pub(super) label: &'a str,
     lines: Vec<&'a [u8]>,
     /// Whether `-----END label-----` follows.
@@ -14,7 +14,17 @@ pub(super) struct Block<'a> {
 }
 
 /// Finds the blocks of a text.
-pub(super) fn blocks(text: &[u8]) -> Vec<Block<'_>> {
+///
+/// ```
+/// use modmill_rsa::pem;
+///
+/// let text = b"some text\n-----BEGIN THING-----\nAAEC\n-----END THING-----";
+/// let blocks = pem::blocks(text);
+/// assert_eq!((blocks[0].label(), &blocks[0].decode()?[..]), ("THING", &[0, 1, 2][..]));
+/// # Ok::<(), modmill_rsa::KeyError>(())
+/// ```
+#[must_use]
+pub fn blocks(text: &[u8]) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut is_inside = false;
     for line in text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii) {
@@ -37,13 +47,19 @@ fn marker<'a>(line: &'a [u8], start: &[u8]) -> Option<&'a str> {
 }
 
 impl Block<'_> {
+    /// The word after BEGIN.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.label
+    }
+
     /// Whether the block has a header `Proc-Type: 4,ENCRYPTED`: its bytes are encrypted (RFC 1421).
     pub(super) fn is_encrypted(&self) -> bool {
         self.lines.iter().any(|line| line.starts_with(b"Proc-Type:") && line.ends_with(b"ENCRYPTED"))
     }
 
     /// The decoded bytes of the block.
-    pub(super) fn decode(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    pub fn decode(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let wrong = |reason: &str| KeyError::Format(format!("the PEM of the {} {reason}", self.label));
         if !self.is_complete {
             return Err(wrong("has no END line"));

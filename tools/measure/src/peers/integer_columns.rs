@@ -19,6 +19,7 @@ impl<L: Integers> ColumnPeer for IntegerPeer<L> {
             ColumnOp::MultiPow => "powm twice, mul, mod",
             ColumnOp::ProductMod => "mul, mod",
             ColumnOp::SumProducts => "addmul, mod at the end",
+            ColumnOp::BatchGcd => "fastgcd: mul, mod squares, gcd",
         }
     }
 
@@ -42,7 +43,11 @@ impl<L: Integers> ColumnPeer for IntegerPeer<L> {
                 .collect(),
             table: Vec::new(),
             digits: Vec::new(),
-            answers: part.map(|_| number(&[])).collect(),
+            compared: items.compared(),
+            answers: match items.workload.op {
+                ColumnOp::BatchGcd => numbers.clone().map(|_| number(&[])).collect(),
+                _ => part.map(|_| number(&[])).collect(),
+            },
             product: number(&[]),
             other: number(&[]),
         };
@@ -76,6 +81,8 @@ struct Columns<'a, L: Integers> {
     /// The digits of each exponent, the lowest first.
     digits: Vec<Vec<usize>>,
     answers: Vec<Owned<'a, L>>,
+    /// The items of a batch gcd whose answers are compared.
+    compared: Vec<usize>,
     product: Owned<'a, L>,
     other: Owned<'a, L>,
 }
@@ -110,11 +117,71 @@ impl<'a, L: Integers> Columns<'a, L> {
     }
 }
 
+impl<'a, L: Integers> Columns<'a, L> {
+    /// The method of fastgcd: a product tree, the product of all modulo the square of every node on the way
+    /// down, a division, and a gcd.
+    fn batch_gcd(&mut self) {
+        let library = self.library;
+        let (mul, modulo, gcd, divide) = (library.mul(), library.modulo(), library.gcd(), library.divide());
+        let new = || Owned { library, raw: library.import(&[]) };
+        // Products of neighbours; a last one without a partner goes up as it is.
+        let mut levels: Vec<Vec<Owned<'a, L>>> = Vec::new();
+        loop {
+            let below = levels.last().unwrap_or(&self.a);
+            if below.len() < 2 {
+                break;
+            }
+            let one = Owned { library, raw: library.import(&[1]) };
+            let join = |pair: &[Owned<'a, L>]| {
+                let mut product = new();
+                let second = pair.get(1).unwrap_or(&one);
+                // SAFETY: `import` made all of these numbers, and the one that is written to is not shared.
+                unsafe { mul(&raw mut product.raw, &raw const pair[0].raw, &raw const second.raw) };
+                product
+            };
+            let level = below.chunks(2).map(join).collect();
+            levels.push(level);
+        }
+        let mut rests = levels.pop().unwrap_or_default();
+        let mut square = new();
+        for below in (0..=levels.len()).rev() {
+            let nodes = below.checked_sub(1).map_or(&self.a, |level| &levels[level]);
+            let reduce = |(index, node): (usize, &Owned<'a, L>)| {
+                let mut rest = new();
+                let above = rests.get(index / 2).unwrap_or(node);
+                // SAFETY: as above; no number is zero.
+                unsafe {
+                    mul(&raw mut square.raw, &raw const node.raw, &raw const node.raw);
+                    modulo(&raw mut rest.raw, &raw const above.raw, &raw const square.raw);
+                }
+                rest
+            };
+            rests = nodes.iter().enumerate().map(reduce).collect();
+        }
+        for ((answer, rest), number) in self.answers.iter_mut().zip(&rests).zip(&self.a) {
+            // SAFETY: as above.
+            unsafe {
+                divide(
+                    &raw mut self.product.raw,
+                    &raw mut self.other.raw,
+                    &raw const rest.raw,
+                    &raw const number.raw,
+                );
+                gcd(&raw mut answer.raw, &raw const self.product.raw, &raw const number.raw);
+            }
+        }
+    }
+}
+
 impl<L: Integers> Worker for Columns<'_, L> {
     fn run(&mut self, items: Range<usize>) -> Result<(), Refusal> {
         let (mul, modulo) = (self.library.mul(), self.library.modulo());
         let (power, add_mul) = (self.library.power(), self.library.add_mul());
         let modulus = &raw const self.modulus.raw;
+        if self.op == ColumnOp::BatchGcd {
+            self.batch_gcd();
+            return Ok(());
+        }
         for item in items {
             let (answer, product) = (&raw mut self.answers[item].raw, &raw mut self.product.raw);
             let numbers = item * BLOCK..self.a.len().min((item + 1) * BLOCK);
@@ -141,6 +208,7 @@ impl<L: Integers> Worker for Columns<'_, L> {
                         mul(product, answer, &raw const self.other.raw);
                         modulo(answer, product, modulus);
                     }
+                    ColumnOp::BatchGcd => {}
                     ColumnOp::ProductMod => {
                         for number in numbers {
                             let factor = &raw const self.a[number].raw;
@@ -166,6 +234,13 @@ impl<L: Integers> Worker for Columns<'_, L> {
     }
 
     fn answer(&self, item: usize, limbs: usize) -> Vec<u64> {
-        self.library.export(&self.answers[item].raw, limbs)
+        match self.op {
+            ColumnOp::BatchGcd => self
+                .compared
+                .iter()
+                .flat_map(|&item| self.library.export(&self.answers[item].raw, limbs))
+                .collect(),
+            _ => self.library.export(&self.answers[item].raw, limbs),
+        }
     }
 }

@@ -61,13 +61,13 @@ pub(crate) fn point(items: &ColumnItems, field: &Field<'_>) -> Result<Outcome, E
     let builder = RecordBuilder {
         op: BenchOp::Column(op).to_string(),
         bits,
-        exponent_bits: (!op.is_column()).then_some(exponent_bits),
-        shared_modulus: true,
+        exponent_bits: items.has_exponents().then_some(exponent_bits),
+        shared_modulus: items.workload.plain().shared_modulus,
         memory: Memory::Plain,
         batch: count,
         threads,
         verified_with: "num-bigint".to_owned(),
-        verified_items: if op.is_column() { count } else { count.min(16) },
+        verified_items: items.verified(),
     };
     let mut outcome = Outcome::default();
     let runs = field.peers.iter().filter_map(|peer| {

@@ -21,6 +21,9 @@ pub(super) const FORMATS: [Format; 1] = [Format::Lines];
 pub(super) fn name(format: Format) -> &'static str {
     match format {
         Format::Lines => "lines",
+        Format::Hex => "hex",
+        #[cfg(feature = "audit")]
+        Format::Csv => "csv",
         Format::Parquet => "parquet",
         Format::Arrow => "arrow",
         Format::Folder => "folder",

@@ -30,7 +30,8 @@ call to call. Batches that fill a GPU repeat about 1024 different messages; all 
 
 pow_fixed_base has one base and one modulus for all items, multi_pow two powers for each item, product_mod and sum_products \
 one answer for all items, with --batch numbers in a column. Tables are made beforehand. Of GMP and FLINT the functions named \
-in the table do the same: powers of one base are products of the entries of a table with windows of up to 10 bits.
+in the table do the same: powers of one base are products of the entries of a table with windows of up to 10 bits. batch_gcd \
+has the factors that each of --batch numbers shares with all others; GMP and FLINT find them by the method of fastgcd.
 
 --files measures powm, mul, inv, gcd and the signing of digests (rsa_sign) from file to file: numbers are written as JSON Lines, Parquet and Arrow to a \
 folder for temporary files, and read, computed and written as the commands do. library/s is the rate of the library on \
@@ -62,9 +63,11 @@ Examples:
   modmill bench --callers 1,8,64 --ops pow,rsa_sign --bits 2048
   modmill bench --batches --ops pow,rsa_sign --bits 2048 --seconds 0.2 --svg batches.svg
   modmill bench --ops mul,gcd --bits 786432,4194304 --batch 1 --peers=gmp,flint
+  modmill bench --ops batch_gcd --bits 2048 --batch 2000,8000 --threads 1 --algorithm auto --peers=gmp
 
 Operations:
   mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd
   rsa_sign, rsa_verify, rsa_decrypt
-  pow_fixed_base, pow_fixed_base_vartime, multi_pow, product_mod, sum_products
+  pow_fixed_base, pow_fixed_base_vartime, multi_pow, product_mod, sum_products,
+  batch_gcd
   mul_mod_chain, square_mod_chain          on GPUs alone";

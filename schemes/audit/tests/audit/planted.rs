@@ -1,0 +1,130 @@
+//! Collections with planted flaws: every finding, and none that is false.
+
+use crate::common::{expected, key, named, planted, told};
+use modmill::{Engine, Error as EngineError};
+use modmill_audit::{Audit, Collection, Error, Finding, Kind, Progress, Scratch};
+use num_bigint::BigUint;
+
+fn run(engine: &Engine, keys: &[(String, BigUint)]) -> Vec<Finding> {
+    Audit::new(engine, &Progress::new()).run(&Collection::new(named(keys))).unwrap()
+}
+
+#[test]
+fn every_planted_flaw_is_found() {
+    let engine = Engine::builder().threads(2).build().unwrap();
+    for (seed, bits, healthy) in [(1, 64, 0), (2, 256, 1), (3, 128, 30)] {
+        let keys = planted(&engine, seed, bits, healthy);
+        assert_eq!(told(&run(&engine, &keys), &keys), expected(&keys), "seed {seed}");
+    }
+}
+
+#[test]
+fn all_paths_find_the_same() {
+    let engine = Engine::builder().threads(2).build().unwrap();
+    let keys = planted(&engine, 4, 128, 10);
+    let findings = run(&engine, &keys);
+    for path in engine.paths() {
+        let engine = Engine::builder().path(path).threads(1).build().unwrap();
+        assert_eq!(run(&engine, &keys), findings, "{path}");
+    }
+}
+
+#[test]
+fn subsets_of_any_size_find_the_same() {
+    let engine = Engine::builder().threads(2).build().unwrap();
+    let keys = planted(&engine, 5, 128, 10);
+    let findings = run(&engine, &keys);
+    let collection = Collection::new(named(&keys));
+    let folder = tempfile::tempdir().unwrap();
+    for bytes in [1, 5_000, 20_000, 100_000] {
+        let progress = Progress::new();
+        let audit = Audit::new(&engine, &progress).memory(bytes);
+        assert_eq!(audit.run(&collection).unwrap(), findings, "{bytes} bytes");
+        let scratch = Scratch::open(folder.path(), false).unwrap();
+        let audit = Audit::new(&engine, &progress).memory(bytes).scratch(&scratch);
+        assert_eq!(audit.run(&collection).unwrap(), findings, "{bytes} bytes on disk");
+    }
+}
+
+/// An audit that is stopped anywhere goes on from its files and finds the same.
+#[test]
+fn interrupted_audits_go_on() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let keys = planted(&engine, 6, 64, 40);
+    let collection = Collection::new(named(&keys));
+    let findings = run(&engine, &keys);
+    let folder = tempfile::tempdir().unwrap();
+    let mut interrupted = 0;
+    for round in 0..40 {
+        let scratch = Scratch::open(folder.path(), true).unwrap();
+        let progress = Progress::new();
+        let audit = Audit::new(&engine, &progress).memory(10_000).scratch(&scratch);
+        let found = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while progress.watch().done() < 100 * round {
+                    std::thread::yield_now();
+                }
+                progress.watch().stop();
+            });
+            let found = audit.run(&collection);
+            progress.watch().add(1 << 40);
+            found
+        });
+        match found {
+            Err(Error::Engine(EngineError::Interrupted)) => interrupted += 1,
+            found => assert_eq!(found.unwrap(), findings),
+        }
+    }
+    assert!(interrupted > 0);
+    let files = |start: &str| {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        entries
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(start))
+            .count()
+    };
+    assert!(files("root-") > 5);
+    let progress = Progress::new();
+    let scratch = Scratch::open(folder.path(), true).unwrap();
+    let audit = Audit::new(&engine, &progress).memory(10_000).scratch(&scratch);
+    assert_eq!(audit.run(&collection).unwrap(), findings);
+    // A damaged file is an error, and names itself.
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let error = audit.run(&collection).unwrap_err().to_string();
+    assert!(error.contains("shared-") && error.contains("checksum"), "{error}");
+    scratch.clear().unwrap();
+    assert_eq!((files("root-"), files("shared-")), (0, 0));
+}
+
+/// One name twice is one entry, and a long list of partners ends.
+#[test]
+fn names_and_partners_are_counted() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let modulus = BigUint::from(65_537u32) * 65_539u32;
+    let one = |name: &str| (name.to_owned(), key(&modulus));
+    let collection = Collection::new([one("a"), one("a")]);
+    assert_eq!(Audit::new(&engine, &Progress::new()).run(&collection).unwrap(), []);
+    let collection = Collection::new([one("b"), one("a"), one("b")]);
+    let findings = Audit::new(&engine, &Progress::new()).run(&collection).unwrap();
+    assert_eq!(
+        (findings[0].kind, &findings[0].ids[..]),
+        (Kind::Duplicate, &["b".to_owned(), "a".to_owned()][..])
+    );
+    let keys: Vec<(String, BigUint)> = (0..Finding::MAX_PARTNERS + 3)
+        .map(|index| {
+            (
+                index.to_string(),
+                BigUint::from(65_537u32) * (BigUint::from(1u8) << 64u8 | BigUint::from(2 * index + 1)),
+            )
+        })
+        .filter(|(_, modulus)| [3u32, 5, 7, 11, 13].iter().all(|prime| modulus % prime != BigUint::ZERO))
+        .collect();
+    let findings = run(&engine, &keys);
+    assert!(findings.iter().all(|finding| finding.partners.len() + finding.more_partners < keys.len()));
+    assert!(!Collection::new([]).keys().iter().any(|_| true));
+    assert_eq!(run(&engine, &[]), []);
+}
