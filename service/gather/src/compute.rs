@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn clones_of_a_public_key_are_one_key() {
+        let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
+        let public = || PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap().public_key().clone();
+        let (one, other) = (public(), public());
+        assert!(matches!(keys_of(&[&one, &one.clone()], PublicKey::eq), Keys::One(_)));
+        assert!(matches!(keys_of(&[&one, &other], PublicKey::eq), Keys::Each(_)));
+    }
+
+    #[test]
     fn a_panic_costs_one_batch() {
         let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
         let key = Arc::new(PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap());
