@@ -2,17 +2,17 @@
 
 /// The two digits of a byte, in lower case.
 #[must_use]
-pub fn digits(octet: u8) -> [char; 2] {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
+pub fn digits(octet: u8) -> [u8; 2] {
+    let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
     [digit(octet >> 4), digit(octet)]
 }
 
 /// The bytes in lower case.
 #[must_use]
 pub fn encode(octets: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * octets.len());
-    octets.iter().for_each(|octet| text.extend(digits(*octet)));
-    text
+    let digits: Vec<[u8; 2]> = octets.iter().map(|octet| digits(*octet)).collect();
+    // Digits are ASCII: this does not fail.
+    String::from_utf8(digits.into_flattened()).unwrap_or_default()
 }
 
 /// Reads digits of either case into `octets`. Returns `None` if there is another character, or if there are

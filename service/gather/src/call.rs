@@ -80,7 +80,7 @@ pub enum Work {
     /// Public operations.
     Public {
         /// Their key.
-        key: Arc<PublicKey>,
+        key: PublicKey,
         /// The tasks.
         tasks: Vec<PublicTask>,
     },

@@ -5,7 +5,6 @@ use modmill::Engine;
 use modmill_rsa::{Digest, ItemError, Keys, PrivateKey, PrivateTask, PublicKey, PublicTask, Rsa};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Computes pieces, which are all private or all public, in one batch. Every piece gets a part with as many
@@ -49,16 +48,16 @@ fn rows(
 }
 
 fn private<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>, modmill_rsa::Error> {
-    let (mut keys, mut tasks): (Vec<&Arc<PrivateKey>>, Vec<Cow<'_, PrivateTask>>) = (Vec::new(), Vec::new());
+    let (mut keys, mut tasks): (Vec<&PrivateKey>, Vec<Cow<'_, PrivateTask>>) = (Vec::new(), Vec::new());
     for Piece { call, items } in pieces {
         match &call.work {
             Work::Private { key, tasks: of_call } => {
-                keys.extend(items.clone().map(|_| key));
+                keys.extend(items.clone().map(|_| &**key));
                 tasks.extend(of_call[items.clone()].iter().map(Cow::Borrowed));
             }
             Work::Rows { key, scheme, digests } => {
                 let size = scheme.hash().len();
-                keys.extend(items.clone().map(|_| key));
+                keys.extend(items.clone().map(|_| &**key));
                 let digests = digests[items.start * size..items.end * size].chunks_exact(size);
                 let digests = digests.filter_map(Digest::from_bytes);
                 tasks.extend(digests.map(|digest| Cow::Owned(PrivateTask::Sign { scheme: *scheme, digest })));
@@ -66,31 +65,29 @@ fn private<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>,
             Work::Public { .. } => {}
         }
     }
-    let each: Vec<&PrivateKey> = keys.iter().map(|key| &***key).collect();
-    let answers = Rsa::new(engine).private_tasks(keys_of(&keys, &each), &tasks)?;
+    // Private keys are not compared.
+    let answers =
+        Rsa::new(engine).private_tasks(keys_of(&keys, |one, other| std::ptr::eq(one, other)), &tasks)?;
     Ok(split(pieces, answers.into_iter()))
 }
 
 fn public<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>, modmill_rsa::Error> {
-    let (mut keys, mut tasks): (Vec<&Arc<PublicKey>>, Vec<&PublicTask>) = (Vec::new(), Vec::new());
+    let (mut keys, mut tasks): (Vec<&PublicKey>, Vec<&PublicTask>) = (Vec::new(), Vec::new());
     for Piece { call, items } in pieces {
         if let Work::Public { key, tasks: of_call } = &call.work {
             keys.extend(items.clone().map(|_| key));
             tasks.extend(&of_call[items.clone()]);
         }
     }
-    let each: Vec<&PublicKey> = keys.iter().map(|key| &***key).collect();
-    let answers = Rsa::new(engine).public_tasks(keys_of(&keys, &each), &tasks)?;
+    let answers = Rsa::new(engine).public_tasks(keys_of(&keys, PublicKey::eq), &tasks)?;
     Ok(split(pieces, answers.into_iter().map(|answer| answer.map(Zeroizing::new))))
 }
 
 /// One key if all items have it: a batch with one key is faster.
-fn keys_of<'a, K>(keys: &[&Arc<K>], each: &'a [&'a K]) -> Keys<'a, K> {
-    match (keys, each) {
-        ([first, others @ ..], [key, ..]) if others.iter().all(|other| Arc::ptr_eq(first, other)) => {
-            Keys::One(key)
-        }
-        _ => Keys::Each(each),
+fn keys_of<'a, K>(keys: &'a [&'a K], is_same: impl Fn(&K, &K) -> bool) -> Keys<'a, K> {
+    match keys {
+        [first, others @ ..] if others.iter().all(|other| is_same(first, other)) => Keys::One(first),
+        _ => Keys::Each(keys),
     }
 }
 
@@ -109,6 +106,7 @@ mod tests {
     use crate::{Call, Reply};
     use modmill::Backend;
     use modmill_rsa::{Hash, SignatureScheme, Sizes};
+    use std::sync::Arc;
     use std::time::Instant;
 
     struct Nobody;
@@ -129,6 +127,15 @@ mod tests {
         }
 
         fn send((): (), _: Reply) {}
+    }
+
+    #[test]
+    fn clones_of_a_public_key_are_one_key() {
+        let engine = Engine::builder().backend(Backend::Cpu).build().unwrap();
+        let public = || PrivateKey::generate(&engine, 512, Sizes::AllowSmall).unwrap().public_key().clone();
+        let (one, other) = (public(), public());
+        assert!(matches!(keys_of(&[&one, &one.clone()], PublicKey::eq), Keys::One(_)));
+        assert!(matches!(keys_of(&[&one, &other], PublicKey::eq), Keys::Each(_)));
     }
 
     #[test]

@@ -82,7 +82,8 @@ pub struct Records {
     masters: RwLock<Vec<MasterKey>>,
     data_key: RwLock<DataKey>,
     kinds: Kinds,
-    held: RwLock<BTreeMap<(&'static str, String), Held>>,
+    /// The documents of each kind, by their identifiers.
+    held: RwLock<BTreeMap<&'static str, BTreeMap<String, Held>>>,
     /// The last commit whose rows are in `held`.
     seen: AtomicU64,
     /// One refresh or commit at a time, so that rows are taken over in their order.
@@ -157,16 +158,15 @@ impl Records {
     #[must_use]
     pub fn get<T: Document>(&self, id: &str) -> Option<Arc<T>> {
         let held = self.held.read();
-        let held = held.get(&(T::KIND, id.to_owned()))?;
-        Arc::clone(&held.document).downcast().ok()
+        Arc::clone(&held.get(T::KIND)?.get(id)?.document).downcast().ok()
     }
 
     /// All documents of type `T`, in the order of their identifiers.
     #[must_use]
     pub fn all<T: Document>(&self) -> Vec<Arc<T>> {
         let held = self.held.read();
-        let range = held.range((T::KIND, String::new())..).take_while(|((kind, _), _)| *kind == T::KIND);
-        range.filter_map(|(_, held)| Arc::clone(&held.document).downcast().ok()).collect()
+        let held = held.get(T::KIND).into_iter().flat_map(BTreeMap::values);
+        held.filter_map(|held| Arc::clone(&held.document).downcast().ok()).collect()
     }
 
     /// The number of the last commit that is in memory. What was derived from documents is still right while
@@ -230,7 +230,7 @@ impl Records {
         let DataKey { sealer, header } = self.data_key();
         let sealer = sealer.ok_or_else(|| header::damaged("the store has no header"))?;
         let held = self.held.read();
-        let version = |kind, id: &str| held.get(&(kind, id.to_owned())).map(|held| held.version);
+        let version = |kind, id: &str| Some(held.get(kind)?.get(id)?.version);
         let mut changes = changes.seal(&sealer, version)?;
         // Should the store be sealed anew meanwhile, this commit must not add something that was sealed with
         // the old key.

@@ -89,14 +89,15 @@ impl Records {
                     Some(Held { version: row.version, document })
                 }
             };
-            Ok(Some(((kind, row.id), document)))
+            Ok(Some((kind, row.id, document)))
         };
         let read = rows.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let mut held = self.held.write();
-        for (place, document) in read.into_iter().flatten() {
+        for (kind, id, document) in read.into_iter().flatten() {
+            let of_kind = held.entry(kind).or_default();
             match document {
-                Some(document) => held.insert(place, document),
-                None => held.remove(&place),
+                Some(document) => of_kind.insert(id, document),
+                None => of_kind.remove(&id),
             };
         }
         self.seen.store(last, Ordering::Release);

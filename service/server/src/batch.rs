@@ -118,7 +118,7 @@ impl Batcher {
     pub async fn public_many(
         &self,
         origin: Origin,
-        key: Arc<PublicKey>,
+        key: PublicKey,
         tasks: Vec<PublicTask>,
     ) -> Result<Vec<Result<Vec<u8>, ItemError>>, Refused> {
         let answers = items(self.call(origin, Work::Public { key, tasks }).await?);

@@ -199,8 +199,8 @@ impl Config {
         if url != "embedded" && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return value("store.url", "it is \"embedded\" or begins with postgres://".into());
         }
-        if !["auto", "cpu"].contains(&&self.engine.backend[..]) {
-            return value("engine.backend", "it is \"auto\" or \"cpu\"".into());
+        if !["auto", "cpu", "cuda"].contains(&&self.engine.backend[..]) {
+            return value("engine.backend", "it is \"auto\", \"cpu\" or \"cuda\"".into());
         }
         if !["none", "batch", "interval"].contains(&&self.audit.sync[..]) {
             return value("audit.sync", "it is \"none\", \"batch\" or \"interval\"".into());

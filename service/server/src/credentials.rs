@@ -6,10 +6,10 @@ pub use document::{Credential, Principal, Right};
 
 use crate::records::{Changes, Kinds, Records, RecordsError};
 use crate::secret::SecretBytes;
+use crate::sha256::sha256;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use parking_lot::RwLock;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -144,7 +144,7 @@ impl CredentialIndex {
 /// SHA-256 of a token, which is all that the store holds of it.
 #[must_use]
 pub fn token_hash(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
+    sha256(&[token.as_bytes()])
 }
 
 fn token() -> Result<Zeroizing<String>, getrandom::Error> {

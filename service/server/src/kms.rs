@@ -37,6 +37,7 @@ pub use ring::KmsRing;
 pub use sweep::sweep;
 
 use crate::body::Holder;
+use crate::credentials::Principal;
 use crate::door;
 use crate::http::Peer;
 use crate::service::Service;
@@ -47,6 +48,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use bytes::Bytes;
 use call::Call;
 use http::{Request, StatusCode};
 use std::sync::Arc;
@@ -87,6 +89,23 @@ async fn answer(
     request: Request<Body>,
 ) -> Result<Encoded, KmsError> {
     let deadline = door::deadline(&service);
+    let Known { principal, operation, body, now_ms } = known(&service, request).await?;
+    let call = Call::new(service, principal, operation, Arc::clone(request_id), now_ms, deadline);
+    operation::run(call, body).await
+}
+
+/// A request whose sender is known.
+struct Known {
+    principal: Arc<Principal>,
+    operation: &'static str,
+    body: Bytes,
+    /// The time at which its signature was verified, in milliseconds since 1970.
+    now_ms: u64,
+}
+
+/// Reads the body of a request and verifies its signature. Nothing of the head is kept: it is in the memory
+/// that the connection reads its next request into.
+async fn known(service: &Service, request: Request<Body>) -> Result<Known, KmsError> {
     let (parts, body) = request.into_parts();
     let expected = |now_ms: u64| Expected {
         region: &service.settings.region,
@@ -111,6 +130,5 @@ async fn answer(
     service.limits.check(&principal).map_err(|_| KmsError::throttling())?;
     let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
     let operation = operation::find(target.unwrap_or_default())?;
-    let call = Call::new(service, principal, operation, Arc::clone(request_id), now_ms, deadline);
-    operation::run(call, body).await
+    Ok(Known { principal, operation, body, now_ms })
 }

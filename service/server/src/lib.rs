@@ -39,6 +39,7 @@ pub mod privacy_pass;
 pub mod run;
 pub mod service;
 pub mod settings;
+mod sha256;
 mod shares;
 pub mod sigv4;
 mod socket;

@@ -331,12 +331,14 @@ impl Running {
 }
 
 fn engine(config: &Config) -> Result<Engine, modmill::Error> {
+    // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it failed.
+    let engine = Engine::builder().fallback(false);
     match &config.engine.backend[..] {
-        "cpu" => Engine::builder().backend(Backend::Cpu).build(),
-        // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it
-        // failed.
-        _ => Engine::builder().fallback(false).build(),
+        "cpu" => engine.backend(Backend::Cpu),
+        "cuda" => engine.backend(Backend::Cuda),
+        _ => engine,
     }
+    .build()
 }
 
 fn tls(config: &Config) -> Result<Option<Arc<Tls>>, TlsError> {

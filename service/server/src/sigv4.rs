@@ -32,8 +32,8 @@ const TERMINATOR: &str = "aws4_request";
 
 /// The text that is signed: algorithm, time, scope, and the hash of the canonical request.
 fn string_to_sign(time: &str, region: &str, service: &str, canonical: &[u8]) -> String {
-    use sha2::Digest as _;
+    use crate::sha256::sha256;
     let date = time.get(..8).unwrap_or_default();
-    let hash = crate::hex::encode(&sha2::Sha256::digest(canonical));
+    let hash = crate::hex::encode(&sha256(&[canonical]));
     [ALGORITHM, "\n", time, "\n", date, "/", region, "/", service, "/", TERMINATOR, "\n", &hash].concat()
 }

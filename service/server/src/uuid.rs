@@ -56,14 +56,15 @@ fn marked(mut octets: [u8; 16]) -> String {
 
 /// A UUID as text.
 pub(crate) fn text(octets: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
+    let mut text = Vec::with_capacity(36);
     for (place, octet) in octets.iter().enumerate() {
         if matches!(place, 4 | 6 | 8 | 10) {
-            text.push('-');
+            text.push(b'-');
         }
-        text.extend(hex::digits(*octet));
+        text.extend_from_slice(&hex::digits(*octet));
     }
-    text
+    // Digits are ASCII: this does not fail.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The bytes of a UUID.

@@ -2,11 +2,11 @@
 
 use super::{Entry, Subject};
 use crate::hex;
+use crate::sha256::sha256;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// The text between a line's content and its hash.
 const BEFORE_HASH: &[u8] = b",\"hash\":\"";
@@ -109,7 +109,7 @@ impl Link {
 
     /// The end of the chain behind a line without its hash.
     fn next(self, line: &[u8]) -> Self {
-        let hash = Sha256::new().chain_update(self.hash).chain_update(line).finalize().into();
+        let hash = sha256(&[&self.hash, line]);
         Self { number: self.number + 1, hash }
     }
 

@@ -2,9 +2,9 @@
 
 use super::task::Origin;
 use crate::audit::{Entry, Subject};
+use crate::sha256::sha256;
 use modmill_gather::{Part, Piece, Work};
 use modmill_rsa::PrivateTask;
-use sha2::{Digest, Sha256};
 
 /// One entry for each operation of a piece, or one for a piece of many digests. Public operations have none.
 pub(super) fn entries<'a>(piece: &'a Piece<Origin>, part: &'a Part) -> Vec<Entry<'a>> {
@@ -15,10 +15,8 @@ pub(super) fn entries<'a>(piece: &'a Piece<Origin>, part: &'a Part) -> Vec<Entry
             let entry = |(item, task): (usize, &'a PrivateTask)| {
                 let subject = match task {
                     PrivateTask::Sign { digest, .. } => Subject::Digest(digest.as_ref()),
-                    PrivateTask::Decrypt { ciphertext, .. } => {
-                        Subject::Hashed(Sha256::digest(ciphertext).into())
-                    }
-                    PrivateTask::Raw { number } => Subject::Hashed(Sha256::digest(number).into()),
+                    PrivateTask::Decrypt { ciphertext, .. } => Subject::Hashed(sha256(&[ciphertext])),
+                    PrivateTask::Raw { number } => Subject::Hashed(sha256(&[number])),
                 };
                 Entry { origin, subject, error: outcome(item) }
             };

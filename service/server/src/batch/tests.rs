@@ -77,7 +77,7 @@ async fn everybody_gets_the_own_answer() {
 async fn operations_of_all_kinds_are_answered() {
     let batcher = Batcher::new(cpu());
     let key = &KEYS[3];
-    let public = Arc::new(key.public_key().clone());
+    let public = key.public_key().clone();
     let scheme = Encryption::Oaep { hash: Hash::Sha256, mask_hash: Hash::Sha256, label: b"label".to_vec() };
     let digest = Hash::Sha256.digest(&[b"message"]);
     let signature = expected(key, "message");
@@ -196,7 +196,7 @@ async fn operations_are_in_the_audit_log_before_they_are_answered() {
     assert_eq!(audit.head().0, 3);
     batcher.sign_rows(origin("a"), Arc::clone(&key), PKCS1, vec![7; 64].into()).await.unwrap();
     assert_eq!(audit.head().0, 4, "one line for all digests of a piece");
-    let public = Arc::new(key.public_key().clone());
+    let public = key.public_key().clone();
     let verify = PublicTask::Verify {
         scheme: PKCS1,
         digest: Hash::Sha256.digest(&[b"one"]),

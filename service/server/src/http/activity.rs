@@ -3,7 +3,7 @@
 use super::limits::HttpLimits;
 use super::peer::Peer;
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ pub(super) struct Activity {
 struct Unread {
     /// The number of the next part.
     next: u64,
-    /// Since when each part waits, by its number.
-    since: BTreeMap<u64, Instant>,
+    /// The parts that wait, and since when, in the order of their numbers.
+    since: VecDeque<(u64, Instant)>,
 }
 
 impl Activity {
@@ -58,8 +58,7 @@ impl Activity {
             (true, _) => limits.idle_timeout,
         };
         // A part that will wait is seen in time if it is looked for as often as parts may wait.
-        let unread =
-            self.unread().since.first_key_value().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        let unread = self.unread().since.front().map_or(Duration::ZERO, |(_, since)| since.elapsed());
         left.min(limits.write_timeout.saturating_sub(unread))
     }
 
@@ -97,13 +96,13 @@ impl UnderWay {
         let mut unread = self.activity.unread();
         unread.next += 1;
         let part = unread.next;
-        unread.since.insert(part, Instant::now());
+        unread.since.push_back((part, Instant::now()));
         part
     }
 
     /// Notes that the client has taken the part with this number.
     pub(super) fn taken(&self, part: u64) {
-        self.activity.unread().since.remove(&part);
+        self.activity.unread().since.retain(|(waits, _)| *waits != part);
     }
 }
 

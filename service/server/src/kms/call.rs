@@ -13,9 +13,9 @@ use crate::credentials::{Principal, Right};
 use crate::door;
 use crate::records::Changes;
 use crate::service::Service;
+use crate::sha256::sha256;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -184,7 +184,7 @@ impl Call {
 
     /// Keeps the hash of what was received for a change for the audit log.
     pub(super) fn note_received(&self, received: &[u8]) {
-        self.noted().received = Some(Sha256::digest(received).into());
+        self.noted().received = Some(sha256(&[received]));
     }
 
     /// Keeps a particular of a change for the audit log. It must be no secret.
@@ -214,7 +214,7 @@ impl Call {
     /// notes those with private keys.
     pub(super) fn audit(&self, key: &Key, ciphertext: &[u8], error: Option<String>) -> Result<(), KmsError> {
         let Some(audit) = self.service.batcher.audit() else { return Ok(()) };
-        let subject = Subject::Hashed(Sha256::digest(ciphertext).into());
+        let subject = Subject::Hashed(sha256(&[ciphertext]));
         let entry = Entry { origin: &self.origin(key), subject, error };
         // The disk may be slow, and the others of this thread must not wait for it.
         let written = tokio::task::block_in_place(|| audit.write(&[entry]));

@@ -6,7 +6,8 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::header::{self, HeaderName};
+use http::{HeaderValue, StatusCode};
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -23,6 +24,9 @@ pub enum Codec {
 /// The room for an answer with secrets, so that it does not grow and leave copies. The longest holds a data
 /// key pair of 4096 bits, in plaintext and sealed.
 const SECRET_ROOM: usize = 16 * 1024;
+
+/// The header that names the request.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 
 /// How deep a request may be. The deepest of AWS has four levels.
 const DEPTH: usize = 32;
@@ -56,7 +60,8 @@ impl Codec {
         let unreadable = |message: String| KmsError::new("SerializationException", message);
         // Members that nobody asks for are skipped, but not however deep they are. A struct could be read
         // from an array too.
-        if !body.trim_ascii_start().starts_with(b"{") || depth(body) > DEPTH {
+        let opening = body.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
+        if !body.trim_ascii_start().starts_with(b"{") || opening > DEPTH && depth(body) > DEPTH {
             return Err(unreadable("The body is not a JSON object, or too deep.".into()));
         }
         // The text of an error may quote the body, so that only its place is told.
@@ -103,7 +108,7 @@ impl Codec {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.1"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Ok(id) = HeaderValue::from_str(request_id) {
-            headers.insert("x-amzn-requestid", id);
+            headers.insert(REQUEST_ID, id);
         }
         response
     }

@@ -64,11 +64,10 @@ pub(super) fn find(
         let alias = found.ok_or_else(|| alias_not_found(settings, local))?;
         return by_id(settings, records, &alias.key_id, Some(alias.name.clone()));
     }
-    // Keys of several regions are known to AWS, and not to this service.
-    if !uuid::is_one(local) && !local.starts_with("mrk-") {
-        return Err(unknown());
-    }
-    by_id(settings, records, local, None)
+    by_id(settings, records, local, None).map_err(|error| {
+        // Keys of several regions are known to AWS, and not to this service.
+        if uuid::is_one(local) || local.starts_with("mrk-") { error } else { unknown() }
+    })
 }
 
 /// Whether a name is that of an alias, or an alias ARN.

@@ -19,7 +19,12 @@ macro_rules! operations {
         /// noted in the audit log.
         pub(super) async fn run(call: Call, body: Bytes) -> Result<Encoded, KmsError> {
             match call.operation {
-                $($use => $user(&call, call.codec.decode(&body)?).await,)+
+                $($use => {
+                    let request = call.codec.decode(&body)?;
+                    // It is in the memory that the connection reads its next request into.
+                    drop(body);
+                    $user(&call, request).await
+                })+
                 _ => {
                     let service = Arc::clone(&call.service);
                     let change = async move {

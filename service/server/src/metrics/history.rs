@@ -116,8 +116,10 @@ impl History {
                 cell.operations += 1;
                 cell.items += *items as u64;
                 cell.latencies.record(Duration::try_from_secs_f64(*seconds).unwrap_or_default());
-                if cell.keys.len() < KEYS || cell.keys.contains_key(key_id) {
-                    *cell.keys.entry(Arc::clone(key_id)).or_default() += *items as u64;
+                if let Some(uses) = cell.keys.get_mut(key_id) {
+                    *uses += *items as u64;
+                } else if cell.keys.len() < KEYS {
+                    cell.keys.insert(Arc::clone(key_id), *items as u64);
                 }
             }
             _ => cell.refused += 1,

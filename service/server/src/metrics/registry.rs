@@ -1,6 +1,7 @@
 //! Counters, gauges and histograms for Prometheus.
 
 use super::{BackendName, Operation};
+use parking_lot::RwLock;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -52,14 +53,43 @@ fn sizes() -> Histogram {
     Histogram::new(exponential_buckets(1.0, 2.0, 17))
 }
 
+/// Figures that are noted together, by their labels. There are few labels, and a request looks for its own
+/// once: to hash them for every figure takes more time than to compare them.
+struct Together<Labels, Figures>(RwLock<Vec<(Labels, Figures)>>);
+
+impl<Labels, Figures> Default for Together<Labels, Figures> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<Labels: PartialEq, Figures> Together<Labels, Figures> {
+    /// Notes something in the figures of `labels`. `make` finds them the first time.
+    fn note(&self, labels: Labels, make: impl FnOnce(&Labels) -> Figures, note: impl FnOnce(&Figures)) {
+        let known = self.0.read();
+        if let Some((_, figures)) = known.iter().find(|(known, _)| *known == labels) {
+            return note(figures);
+        }
+        drop(known);
+        let figures = make(&labels);
+        note(&figures);
+        let mut known = self.0.write();
+        if known.iter().all(|(known, _)| *known != labels) {
+            known.push((labels, figures));
+        }
+    }
+}
+
 /// All figures that Prometheus reads.
 pub(super) struct Registered {
     registry: Registry,
     operations: Family<OperationLabels, Counter>,
     items: Family<OperationLabels, Counter>,
     operation_seconds: Histograms<DoorLabels>,
+    of_operation: Together<OperationLabels, (Counter, Counter, Histogram)>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Histograms<DoorLabels>,
+    of_request: Together<RequestLabels, (Counter, Histogram)>,
     batch_items: Histograms<BatchLabels>,
     batch_seconds: Histograms<BatchLabels>,
     backend_items: Family<BatchLabels, Counter>,
@@ -82,8 +112,10 @@ impl Default for Registered {
             operations: Family::default(),
             items: Family::default(),
             operation_seconds: Family::new_with_constructor(seconds),
+            of_operation: Together::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(seconds),
+            of_request: Together::default(),
             batch_items: Family::new_with_constructor(sizes),
             batch_seconds: Family::new_with_constructor(seconds),
             backend_items: Family::default(),
@@ -132,10 +164,16 @@ impl Default for Registered {
 impl Registered {
     pub(super) fn operation(&self, done: &Operation) {
         let Operation { door, operation, items, outcome, seconds, .. } = done;
+        let find = |labels: &OperationLabels| {
+            let (calls, items) = (self.operations.get_or_create(labels), self.items.get_or_create(labels));
+            (calls.clone(), items.clone(), self.operation_seconds.get_or_create(&DoorLabels { door }).clone())
+        };
         let labels = OperationLabels { door, operation, outcome: outcome.name() };
-        self.operations.get_or_create(&labels).inc();
-        self.items.get_or_create(&labels).inc_by(*items as u64);
-        self.operation_seconds.get_or_create(&DoorLabels { door }).observe(*seconds);
+        self.of_operation.note(labels, find, |(calls, all, time)| {
+            calls.inc();
+            all.inc_by(*items as u64);
+            time.observe(*seconds);
+        });
     }
 
     pub(super) fn batch(&self, backend: BackendName, is_private: bool, items: usize, seconds: f64) {
@@ -147,8 +185,14 @@ impl Registered {
     }
 
     pub(super) fn request(&self, door: &'static str, status: u16, seconds: f64) {
-        self.requests.get_or_create(&RequestLabels { door, status: status.into() }).inc();
-        self.request_seconds.get_or_create(&DoorLabels { door }).observe(seconds);
+        let find = |labels: &RequestLabels| {
+            let time = self.request_seconds.get_or_create(&DoorLabels { door });
+            (self.requests.get_or_create(labels).clone(), time.clone())
+        };
+        self.of_request.note(RequestLabels { door, status: status.into() }, find, |(requests, time)| {
+            requests.inc();
+            time.observe(seconds);
+        });
     }
 
     pub(super) fn refused_connection(&self, reason: &'static str) {

@@ -5,11 +5,12 @@ use crate::door;
 use crate::hex;
 use crate::records::{Changes, Document, Records, RecordsError};
 use crate::secret::SecretBytes;
+use crate::sha256::sha256;
 use modmill::Engine;
 use modmill_rsa::{KeyError, PrivateKey, PublicKey, Sizes};
 use pkcs1::RsaPssParamsRef;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256, Sha384};
+use sha2::Sha384;
 use spki::der::Encode as _;
 use spki::der::asn1::BitString;
 use spki::{AlgorithmIdentifier, ObjectIdentifier, SubjectPublicKeyInfo};
@@ -76,7 +77,7 @@ impl IssuerKey {
     /// The last byte of the identifier, which token requests name the key by.
     #[must_use]
     pub fn truncated_id(&self) -> u8 {
-        Sha256::digest(&self.public_key).last().copied().unwrap_or_default()
+        sha256(&[&self.public_key]).last().copied().unwrap_or_default()
     }
 }
 
@@ -111,7 +112,7 @@ pub async fn create(
             Ok((SecretBytes::new(key.to_der()?), spki(key.public_key())?))
         };
         let (material, public_key) = door::blocking(work).await.map_err(IssuerError::Key)??;
-        let id = hex::encode(&Sha256::digest(&public_key));
+        let id = hex::encode(&sha256(&[&public_key]));
         let not_before_s = not_before_s.unwrap_or(now_ms / 1000);
         let key = IssuerKey { id, material, public_key, not_before_s, created_ms: now_ms };
         // A request names a key by one byte, which another key must not have.

@@ -18,6 +18,21 @@ fn config(folder: &std::path::Path) -> Config {
     config
 }
 
+#[test]
+fn the_backend_that_is_asked_for_computes() {
+    let engine_on = |backend: &str| {
+        let mut config = Config::default();
+        config.engine.backend = backend.into();
+        config.check().unwrap();
+        engine(&config)
+    };
+    assert_eq!(modmill::only_backend(&engine_on("cpu").unwrap()), Some(Backend::Cpu));
+    // A machine without a GPU has no such engine, rather than one that computes elsewhere.
+    if let Ok(engine) = engine_on("cuda") {
+        assert_eq!(modmill::only_backend(&engine), Some(Backend::Cuda));
+    }
+}
+
 /// Starts a service in the folder of one that has just ended: connections of commands may hold its store for
 /// a moment.
 async fn start_again(config: &Config) -> Result<Running, RunError> {

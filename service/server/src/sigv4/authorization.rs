@@ -57,8 +57,11 @@ impl<'a> Authorization<'a> {
         if !signed_headers.split(';').is_sorted_by(|one, next| one < next) {
             return Err(incomplete("SignedHeaders that are not in order, or come twice"));
         }
-        let parts: Vec<&str> = credential.split('/').collect();
-        let [access_key_id, date, region, service, TERMINATOR] = parts[..] else {
+        let mut parts = credential.split('/');
+        let five = [(); 5].map(|()| parts.next());
+        let ([Some(access_key_id), Some(date), Some(region), Some(service), Some(TERMINATOR)], None) =
+            (five, parts.next())
+        else {
             return Err(SigV4Error::Incomplete(
                 "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/aws4_request"
                     .into(),

@@ -5,10 +5,10 @@ use super::keys::{Key, derive};
 use super::{ALGORITHM, SigV4Error, TERMINATOR, string_to_sign, time};
 use crate::hex;
 use crate::secret::SecretBytes;
+use crate::sha256::sha256;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue, InvalidHeaderValue};
 use http::request::Parts;
 use parking_lot::Mutex;
-use sha2::{Digest as _, Sha256};
 
 /// Why a request cannot be signed.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ impl Signer {
             headers: &parts.headers,
             host: None,
             signed_headers: &signed_headers,
-            payload_hash: &hex::encode(&Sha256::digest(body)),
+            payload_hash: &hex::encode(&sha256(&[body])),
         })?;
         let Self { access_key_id, region, service, .. } = self;
         let text = string_to_sign(&time, region, service, &canonical);

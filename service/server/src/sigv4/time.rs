@@ -20,13 +20,12 @@ pub fn timestamp(seconds: u64) -> String {
 /// The seconds since 1970 of a time as SigV4 writes it. `None` if it is not one.
 #[must_use]
 pub fn time_of(text: &str) -> Option<u64> {
-    if text.len() != 16 || !text.is_ascii() {
-        return None;
+    let octets: &[u8; 16] = text.as_bytes().try_into().ok().filter(|_| text.is_ascii())?;
+    let mut spread = *b"0000-00-00T00:00:00Z";
+    for (from, to, len) in [(0, 0, 4), (4, 5, 2), (6, 8, 5), (11, 14, 2), (13, 17, 3)] {
+        spread[to..to + len].copy_from_slice(&octets[from..from + len]);
     }
-    let (date, time) = text.split_at(8);
-    let (year, month, day) = (&date[..4], &date[4..6], &date[6..]);
-    let (hour, minute, second) = (&time[..3], &time[3..5], &time[5..]);
-    seconds_of(humantime::parse_rfc3339(&format!("{year}-{month}-{day}{hour}:{minute}:{second}")).ok()?)
+    seconds_of(humantime::parse_rfc3339(std::str::from_utf8(&spread).ok()?).ok()?)
 }
 
 /// The seconds since 1970 of a header `Date`. `None` if it is not a date of HTTP.

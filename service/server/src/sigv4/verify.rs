@@ -6,9 +6,9 @@ use super::{Authorization, SigV4Error, string_to_sign, time};
 use crate::credentials::{Credential, Principal};
 use crate::hex;
 use crate::records::Records;
+use crate::sha256::sha256;
 use http::HeaderMap;
 use http::request::Parts;
-use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -36,7 +36,7 @@ pub struct Head<'a> {
     /// The hash of the body, as the head names it.
     payload_hash: Option<&'a str>,
     credential: Arc<Credential>,
-    sender: Sender,
+    sender: Sender<'a>,
 }
 
 /// The time of a request.
@@ -48,12 +48,12 @@ struct Time<'a> {
 }
 
 /// The sender of a request, as far as its head shows.
-pub enum Sender {
+pub enum Sender<'a> {
     /// The principal whose credential signed the head. The head names the hash of the body, which has to be
     /// compared.
     Proven(Arc<Principal>),
     /// Somebody who names this access key. Its signature can be verified with the body only.
-    Named(String),
+    Named(&'a str),
 }
 
 /// Verifies requests. It keeps the signing keys of the day.
@@ -83,7 +83,7 @@ impl Verifier {
         check_time(&time, expected)?;
         let credential = records.get(authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
         let payload_hash = text(&parts.headers, PAYLOAD_HASH)?;
-        let sender = Sender::Named(authorization.access_key_id.to_owned());
+        let sender = Sender::Named(authorization.access_key_id);
         let mut head = Head { parts, authorization, time, payload_hash, credential, sender };
         if let Some(hash) = payload_hash.filter(|hash| is_hash(hash)) {
             head.sender = Sender::Proven(self.check(&head, &head.credential, hash, expected)?);
@@ -102,7 +102,7 @@ impl Verifier {
     ) -> Result<Arc<Principal>, SigV4Error> {
         check_time(&head.time, expected)?;
         let credential = records.get(head.authorization.access_key_id).ok_or(SigV4Error::Unrecognized)?;
-        let hash = hex::encode(&Sha256::digest(body));
+        let hash = hex::encode(&sha256(&[body]));
         if head.payload_hash.is_some_and(|named| named != hash) {
             let message = "The value passed in as x-amz-content-sha256 does not match the body's.";
             return Err(SigV4Error::Scope(message.into()));
@@ -155,10 +155,10 @@ impl Verifier {
     }
 }
 
-impl Head<'_> {
+impl<'a> Head<'a> {
     /// The sender of the request.
     #[must_use]
-    pub fn sender(&self) -> &Sender {
+    pub fn sender(&self) -> &Sender<'a> {
         &self.sender
     }
 }

@@ -11,6 +11,7 @@ use crate::audit::{Entry, Subject};
 use crate::changes::{self, Change};
 use crate::door;
 use crate::records::{Changes, Records, RecordsError};
+use crate::sha256::sha256;
 use aes_kw::KwpAes256;
 use aes_kw::cipher::KeyInit;
 use axum::extract::{Path, State};
@@ -19,7 +20,6 @@ use axum::response::Response;
 use modmill_rsa::{AnyKey, Encryption, Hash, PrivateKey, PrivateTask, Sizes};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -223,7 +223,7 @@ pub(super) async fn export(
     }
     if !is_public && let Some(audit) = transit.service.batcher.audit() {
         let origin = transit.origin(&call, "export", &key.name);
-        let subject = Subject::Hashed(Sha256::digest(key.name.as_bytes()).into());
+        let subject = Subject::Hashed(sha256(&[key.name.as_bytes()]));
         let entry = Entry { origin: &origin, subject, error: None };
         let written = tokio::task::block_in_place(|| audit.write(&[entry]));
         written.map_err(|error| Fault::internal(error.to_string()))?;

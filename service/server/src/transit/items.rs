@@ -11,10 +11,9 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::future::try_join_all;
-use modmill_rsa::{ItemError, PrivateTask, PublicKey, PublicTask};
+use modmill_rsa::{ItemError, PrivateTask, PublicTask};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// An item as requests have it. Each operation looks at the fields that it needs.
 #[derive(Debug, Default, Deserialize)]
@@ -260,7 +259,7 @@ impl<A> Waiting<PublicTask, A> {
         let groups = std::mem::take(&mut self.groups);
         let calls = groups.into_iter().map(async |(version, (places, tasks))| {
             let private = transit.private(key, version).await?;
-            let public: Arc<PublicKey> = Arc::new(private.public_key().clone());
+            let public = private.public_key().clone();
             let answers = transit.service.batcher.public_many(origin.clone(), public, tasks).await?;
             let answers =
                 answers.into_iter().map(|answer| answer.map(|bytes| read(bytes, version))).collect();

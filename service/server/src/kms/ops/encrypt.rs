@@ -10,7 +10,6 @@ use crate::kms::policy::Facts;
 use crate::kms::{KmsError, fields, sealed};
 use modmill_rsa::{Encryption, ItemError, PrivateTask, PublicTask};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
-use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// The longest plaintext, in bytes.
@@ -88,7 +87,7 @@ impl Side {
             return Ok(sealed);
         };
         let private = call.service.keys.load(&material.id, &material.secret).await?;
-        let public = Arc::new(private.public_key().clone());
+        let public = private.public_key().clone();
         let tasks = vec![PublicTask::Encrypt { scheme, message: plain }];
         let mut answers = call.service.batcher.public_many(call.origin(&self.key), public, tasks).await?;
         Ok(answers.pop().unwrap_or(Err(ItemError::Fault))?.into())

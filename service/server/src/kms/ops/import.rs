@@ -8,11 +8,11 @@ use crate::kms::names::Key;
 use crate::kms::{KmsError, fields};
 use crate::records::{Changes, Records};
 use crate::secret::SecretBytes;
+use crate::sha256::sha256;
 use aes_kw::{KeyInit, KwpAes256};
 use modmill::Engine;
 use modmill_rsa::{EncryptionScheme, Hash, PrivateKey, Rsa, Sizes};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -146,7 +146,7 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
     call.note("wrapping", wrapping.name());
     let expires_ms = call.now_ms + TOKEN_MS;
     let document = ImportToken {
-        id: hex::encode(&Sha256::digest(token.expose())),
+        id: hex::encode(&sha256(&[token.expose()])),
         key_id: key.record.id.clone(),
         algorithm: wrapping.name().to_owned(),
         secret: pair.secret,
@@ -205,7 +205,7 @@ fn incorrect(message: &str) -> KmsError {
 
 /// The token's document, if it is one of this key and of today.
 fn find_token(call: &Call, key: &Key, token: &Blob) -> Result<Arc<ImportToken>, KmsError> {
-    let document = call.service.records.get::<ImportToken>(&hex::encode(&Sha256::digest(token.bytes())));
+    let document = call.service.records.get::<ImportToken>(&hex::encode(&sha256(&[token.bytes()])));
     let document = document.filter(|document| document.key_id == key.record.id);
     let document = document
         .ok_or_else(|| KmsError::new("InvalidImportTokenException", "The import token is not valid."))?;

@@ -6,9 +6,10 @@ use crate::kms::call::Call;
 use crate::kms::codec::Blob;
 use crate::kms::documents::{Material, Spec};
 use crate::secret::SecretBytes;
+use crate::sha256::sha256;
 use hmac::{Hmac, KeyInit, Mac};
 use modmill_rsa::PrivateKey;
-use sha2::{Digest as _, Sha256};
+use sha2::Sha256;
 
 impl Material {
     /// New material for a key of `spec`.
@@ -31,7 +32,7 @@ impl Material {
         let unwritable = |error| KmsError::internal(&error);
         let public = key.public_key().to_der().map_err(unwritable)?;
         Ok(Self {
-            id: hex::encode(&Sha256::digest(&public)),
+            id: hex::encode(&sha256(&[&public])),
             secret: SecretBytes::new(key.to_der().map_err(unwritable)?),
             public: public.into(),
             expires_ms: None,

@@ -99,7 +99,7 @@ struct Verified<'a> {
 pub(in crate::kms) async fn verify(call: &Call, mut request: Request) -> Result<Encoded, KmsError> {
     let signature = fields::blob(request.signature.take(), "signature", SIGNATURE_LIMIT)?;
     let Checked { key, algorithm, digest, private } = Checked::of(call, request).await?;
-    let public = Arc::new(private.public_key().clone());
+    let public = private.public_key().clone();
     let signature = signature.bytes().to_vec();
     let task = PublicTask::Verify { scheme: algorithm.scheme(), digest, signature };
     let mut answers = call.service.batcher.public_many(call.origin(&key), public, vec![task]).await?;
