@@ -184,7 +184,9 @@ fn what_another_process_stores_is_seen() {
 fn a_killed_process_leaves_a_whole_token() {
     // Most of the time, a process stretches a passphrase.
     std::thread::scope(|scope| {
-        [0..8, 8..15].map(|rounds| scope.spawn(|| kill_writers_of_a_token(rounds)));
+        for rounds in [0..8, 8..15] {
+            scope.spawn(|| kill_writers_of_a_token(rounds));
+        }
     });
 }
 
