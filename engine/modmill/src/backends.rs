@@ -65,10 +65,10 @@ impl Backends {
             cpu.family = None;
         }
         let mut cpu = Cpu::new(cpu)?;
-        let mut cuda = cuda.map(|cuda| {
-            let cuda = cuda.divided_by(Arc::new(CpuReciprocals(cpu.multiplier())));
-            if let Some(pool) = cpu.pool() { cuda.moved_by(pool) } else { cuda }
-        });
+        let mut cuda = cuda.map(|cuda| cuda.divided_by(Arc::new(CpuReciprocals(cpu.multiplier()))));
+        if let Some(pool) = cpu.pool() {
+            cuda = cuda.map(|cuda| cuda.moved_by(pool));
+        }
         if let Some(recorder) = recorder {
             cpu = cpu.recorded_by(recorder.clone());
             cuda = cuda.map(|cuda| cuda.recorded_by(recorder));

@@ -4,6 +4,7 @@ use crate::progress::{Progress, Stage};
 use crate::widths::subsets;
 use modmill::{Batch, Engine, Error, trees};
 use modmill_primes::{Sieve, remainder};
+use rayon::prelude::*;
 use std::sync::LazyLock;
 
 /// Limbs of the moduli that are divided together: enough for all lanes and GPUs.
@@ -26,7 +27,7 @@ pub(crate) struct Divided {
 pub(crate) fn small_factors<'a>(
     engine: &Engine,
     progress: &Progress,
-    numbers: impl Fn(usize) -> &'a [u64] + Copy,
+    numbers: impl Fn(usize) -> &'a [u64] + Copy + Sync,
     count: usize,
 ) -> Result<Vec<(usize, Divided)>, Error> {
     progress.begin(Stage::SmallFactors(count));
@@ -42,10 +43,12 @@ pub(crate) fn small_factors<'a>(
         let has_one = |item: &usize| {
             divisors.get(*item).iter().enumerate().any(|(limb, &value)| value != u64::from(limb == 0))
         };
-        found.extend((0..subset.indices.len()).filter(has_one).map(|item| {
+        let items: Vec<usize> = (0..subset.indices.len()).filter(has_one).collect();
+        let divided = |&item: &usize| {
             let index = subset.indices[item];
             (index, divide(numbers(index)))
-        }));
+        };
+        found.extend(engine.install(|| items.par_iter().map(divided).collect::<Vec<_>>()));
     }
     found.sort_by_key(|(index, _)| *index);
     Ok(found)
