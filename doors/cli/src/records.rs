@@ -81,7 +81,7 @@ pub(crate) fn run<P: Operation>(
         (Format::Hex, _) => {
             places.protected.check(places.output)?;
             if layout.names().len() != 1 || !matches!(layout.answer, AnswerField::Octets(_)) {
-                let reason = "--format hex has one number a line, which is too few for this command";
+                let reason = "--format hex has one number a line, and this command takes or answers more";
                 return Err(Failure::Usage(reason.to_owned()));
             }
             let source = LineSource::open(layout, LineKind::Number, places, engine, &pace)?;

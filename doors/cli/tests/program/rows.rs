@@ -244,7 +244,7 @@ fn the_format_can_be_named() {
     for (arguments, reason) in [
         (&["mul", "--format", "parquet", "--in", from][..], "--out names the Parquet file"),
         (&["mul", "--format", "parquet", "--out", out], "cannot be read from standard input"),
-        (&["mul", "--format", "folder"], "known: auto, lines, parquet"),
+        (&["mul", "--format", "folder"], "known: auto, lines, hex, parquet, arrow"),
     ] {
         let output = run(arguments, "");
         assert_eq!(output.status.code(), Some(2));
