@@ -43,7 +43,7 @@ pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnO
 /// use modmill_cpu::threads::Share;
 /// use rayon::prelude::*;
 ///
-/// let squares: Vec<u32> = (1..=3u32).into_par_iter().map(|number| number * number).list();
+/// let squares: Vec<u32> = (1..4u32).into_par_iter().map(|number| number * number).list();
 /// assert_eq!(squares, [1, 4, 9]);
 /// ```
 pub trait Share: IndexedParallelIterator {

@@ -331,7 +331,8 @@ impl Running {
 }
 
 fn engine(config: &Config) -> Result<Engine, modmill::Error> {
-    // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it failed.
+    // Without a fallback of its own: the batcher computes again what a GPU could not, and notes that it
+    // failed.
     let engine = Engine::builder().fallback(false);
     match &config.engine.backend[..] {
         "cpu" => engine.backend(Backend::Cpu),

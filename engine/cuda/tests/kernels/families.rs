@@ -11,8 +11,9 @@ use num_bigint::BigUint;
 
 use Operation::{MulMod, MultiplyChain, Pow, PowBy, PowVartime, SquareChain, SquareMod};
 
-/// A test for each family with few threads, with two and, for samples in doubles, with many, at some lengths of moduli. Every number
-/// of words is compiled, once for lengths that leave room above the modulus and once for those that do not.
+/// A test for each family with few threads, with two and, for samples in doubles, with many, at some lengths
+/// of moduli. Every number of words is compiled, once for lengths that leave room above the modulus and once
+/// for those that do not.
 macro_rules! families {
     ($($name:ident: $family:ident, $threads:literal threads, $cut:expr, $lengths:expr;)*) => {
         $(

@@ -217,8 +217,8 @@ fn public_powers_of_other_families_and_numbers_of_threads() {
     ]);
 }
 
-/// Checks public powers with one modulus and many items or few, and with a modulus each, for families with a number
-/// of threads, a cut and a length in bits.
+/// Checks public powers with one modulus and many items or few, and with a modulus each, for families with a
+/// number of threads, a cut and a length in bits.
 fn check_public_powers(cases: &[(Family, u32, Option<Cut>, usize)]) {
     let mut rng = Rng::new(73);
     for &(family, threads, cut, bits) in cases {
