@@ -51,7 +51,7 @@ pub enum Error {
     #[error("{}", summary(&.0.failed))]
     Items(Box<Partial>),
     /// Two operands of one call have different numbers of items.
-    #[error("{what}: {} in the place of {expected}", items(*.found))]
+    #[error("{what}: {} instead of {expected}", items(*.found))]
     LengthMismatch {
         /// The operand.
         what: &'static str,
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn other_numbers_of_items_are_counted_in_words() {
         let text = |found| Error::LengthMismatch { what: "the factors", expected: 3, found }.to_string();
-        assert_eq!(text(1), "the factors: 1 item in the place of 3");
-        assert_eq!(text(2), "the factors: 2 items in the place of 3");
+        assert_eq!(text(1), "the factors: 1 item instead of 3");
+        assert_eq!(text(2), "the factors: 2 items instead of 3");
     }
 }

@@ -97,6 +97,7 @@ impl<'a> Operand<'a> {
     #[must_use]
     #[inline]
     pub fn limbs(&self, index: usize) -> &'a [u64] {
+        debug_assert!(self.resident().is_none(), "numbers on a device are copied to the host first");
         self.get(index).unwrap_or_default()
     }
 }

@@ -73,7 +73,7 @@ impl Cpu {
                 });
             })
         })?;
-        sums.reduced(matrix, |modulus, sums, place| modulus.reduce(sums[place]))
+        self.install(|| sums.reduced(matrix, |modulus, sums, place| modulus.reduce(sums[place])))
     }
 
     /// A copy of a matrix in memory, read by all threads.
@@ -99,7 +99,9 @@ impl Cpu {
                 });
             })
         })?;
-        sums.reduced(matrix, |modulus, sums, place| modulus.reduce_wide(sums[place], sums[width + place]))
+        self.install(|| {
+            sums.reduced(matrix, |modulus, sums, place| modulus.reduce_wide(sums[place], sums[width + place]))
+        })
     }
 
     /// Adds the sums of a section. `add` computes the sums of some rows and words into zeros.

@@ -76,7 +76,10 @@ impl Backends {
         match answers {
             Answers::New(batch) => *batch = found?,
             Answers::Device(slot, index) => *slot = Some(self.upload_answers(found?, index)?),
-            Answers::Blocks(_) => return Err(Error::Unavailable("these answers are no blocks".to_owned())),
+            Answers::Blocks(_) => {
+                found?;
+                return Err(Error::Unavailable("these answers are no blocks".to_owned()));
+            }
             Answers::Plan(_) => {
                 found?;
                 return Err(Error::Unavailable("there is nothing to compute, and so no plan".to_owned()));

@@ -118,8 +118,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Starts no worker threads: every call is computed by its caller's thread, as it is by
-    /// [`Engine::here`](crate::Engine::here).
+    /// Starts no worker threads: the CPU computes every call on its caller's thread, as it does for
+    /// [`Engine::here`](crate::Engine::here). [`threads`](Self::threads) then has no effect. What the host
+    /// computes for GPUs takes threads of the process.
     #[must_use]
     pub fn here(mut self) -> Self {
         self.config.cpu.is_here = true;

@@ -202,9 +202,11 @@ impl Engine {
         self.backends().cpu.multiplier()
     }
 
-    /// This engine, with the same devices, plans and faults, for whoever has threads already: the caller's
-    /// thread computes every call, and no other takes part. Plans count with one thread. Calls of several
-    /// threads run side by side, and no call waits for another. GPUs are served by threads of their own.
+    /// This engine, with the same devices and faults, for whoever has threads already: the CPU computes
+    /// every call on its caller's thread. Plans count with one thread. Calls of several threads run side by
+    /// side on the CPU, and none waits for another. GPUs are served by threads of their own, which compute
+    /// small calls of several threads together. Threads that end at once clear batches of more than 2 MiB
+    /// when they are dropped.
     ///
     /// # Examples
     ///

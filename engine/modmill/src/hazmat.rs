@@ -24,7 +24,7 @@ pub fn crt_pow<'a>(
     let backends = engine.backends();
     let call = backends.private_under_way(powers.bits, powers.count);
     let request = Request { count: powers.count.max(call.of_all()), ..Request::of_crt(powers) };
-    let Some((cuda, plan)) = backends.gpus_for(&request) else { return Ok(false) };
+    let Some((cuda, mut plan)) = backends.gpus_for(&request) else { return Ok(false) };
     let _running = match backends.turn_of_private(cuda, powers, &call, blocks) {
         Turn::Joined(mut answer) => {
             blocks.take(0..powers.count, &mut answer.blocks, &answer.wrong);
@@ -32,6 +32,8 @@ pub fn crt_pow<'a>(
         }
         Turn::Alone(running) => running,
     };
+    // The recipe is for all calls under way, and this call has its own items.
+    plan.request.count = powers.count;
     backends.run_on_gpus(&plan, Call::CrtPow(powers), Answers::Blocks(blocks))
 }
 

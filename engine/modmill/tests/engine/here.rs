@@ -1,5 +1,6 @@
 //! Engines that compute on their caller's thread: no other thread is started, and the answers are the same.
 
+use modmill::matrix::{BitVectors, Placement, ResidueMatrix, ResidueModuli, SeededRows};
 use modmill::{
     Backend, Batch, Engine, Error, Formula, Holds, Modulus, Op, Public, Request, integers, primality, random,
     trees,
@@ -107,6 +108,16 @@ impl Formula for Squares<'_> {
     }
 }
 
+/// A product with a matrix of which every thread could compute a part.
+fn matrix_product(engine: &Engine) {
+    let moduli = ResidueModuli::largest(8).unwrap();
+    let rows = SeededRows::new(&moduli, 64, 500, [7; 32]).unwrap();
+    let matrix = ResidueMatrix::new(engine, rows, Placement::Streamed).unwrap();
+    let mut bits = BitVectors::zeros(2, 64).unwrap();
+    (0..64).step_by(3).for_each(|row| bits.set(0, row));
+    matrix.multiply(engine, &bits).unwrap();
+}
+
 /// The number of this process's threads, if the system tells it.
 fn threads() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -122,6 +133,7 @@ fn count_threads() {
     let found = answers(&engine, &numbers, none_started).unwrap();
     assert!(random::below(&engine, &numbers.modulus, 100_000).is_ok());
     assert!(primality::is_probable_prime(&engine, &numbers.odd, &[2]).is_ok());
+    matrix_product(&engine);
     assert_eq!((engine.threads(), threads()), (1, before), "threads were started");
 
     let many = Engine::builder().backend(Backend::Cpu).threads(3).build().unwrap();

@@ -185,7 +185,7 @@ fn a_batch_of_another_shape_is_refused() {
         let error = engine.to(&mut Batch::zeros(bits, len)).square_mod(&a, &moduli).unwrap_err();
         error.to_string()
     };
-    assert_eq!(text(4, 3), "the batch for answers: 3 items in the place of 2");
+    assert_eq!(text(4, 3), "the batch for answers: 3 items instead of 2");
     assert_eq!(text(5, 2), "the batch for answers is 5 bits wide where 4 were expected");
     assert!(engine.to(&mut Batch::zeros(7, 2)).mul(&a, &a).is_err());
     let mut nothing = Batch::zeros(0, 2);

@@ -75,7 +75,7 @@ fn lengths_that_differ_are_named() {
     let (two, three) = (Batch::from_values([[1u64], [2]]), Batch::from_values([[1u64], [2], [3]]));
     let error = engine().pow(&two, &three, &two).unwrap_err();
     assert_eq!(error, Error::LengthMismatch { what: "exponents", expected: 2, found: 3 });
-    assert_eq!(error.to_string(), "exponents: 3 items in the place of 2");
+    assert_eq!(error.to_string(), "exponents: 3 items instead of 2");
     assert!(matches!(engine().inv(&two, &three), Err(Error::LengthMismatch { what: "moduli", .. })));
 }
 
