@@ -65,7 +65,7 @@ fn private<C: Caller>(engine: &Engine, pieces: &[Piece<C>]) -> Result<Vec<Part>,
             Work::Public { .. } => {}
         }
     }
-    // Private keys are not compared.
+    // Private keys are compared by their addresses, never by their numbers.
     let answers =
         Rsa::new(engine).private_tasks(keys_of(&keys, |one, other| std::ptr::eq(one, other)), &tasks)?;
     Ok(split(pieces, answers.into_iter()))

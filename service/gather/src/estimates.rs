@@ -26,14 +26,15 @@ pub struct Estimate {
     pub group: usize,
     /// Seconds that a worker of the CPU takes for an item in a batch of whole groups.
     pub item_seconds: f64,
-    /// The GPU, if it pays.
+    /// The GPU, if there is one that computes such operations.
     pub gpu: Option<GpuEstimate>,
 }
 
 /// The estimated cost of a class of operations on the GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct GpuEstimate {
-    /// Items that the GPU finishes before all workers of the CPU do.
+    /// The least number of items that the GPU finishes before all workers of the CPU do; `usize::MAX` if it
+    /// finishes none before them.
     pub least: usize,
     /// Items that take no longer than the bound.
     pub most: usize,
@@ -175,10 +176,12 @@ impl Estimates {
         };
         let sizes =
             || std::iter::successors(Some(1), |items| Some(2 * items)).take_while(|items| *items <= GPU_MOST);
-        let least =
-            sizes().find(|&items| seconds(items).is_some_and(|seconds| seconds < items as f64 * cpu))?;
-        let fits = |items: &usize| seconds(*items).is_some_and(|seconds| seconds <= self.gpu_seconds);
-        let most = sizes().filter(fits).last().unwrap_or(least).max(least);
+        let is_sooner = |&items: &usize| seconds(items).is_some_and(|seconds| seconds < items as f64 * cpu);
+        let least = sizes().find(is_sooner).unwrap_or(usize::MAX);
+        let fits = |&items: &usize| {
+            items == least || seconds(items).is_some_and(|seconds| seconds <= self.gpu_seconds)
+        };
+        let most = sizes().filter(fits).last().unwrap_or(1);
         let rate = most as f64 / seconds(most)?;
         Some(GpuEstimate { least, most, rate, start: seconds(1)? })
     }

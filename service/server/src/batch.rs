@@ -72,7 +72,7 @@ impl Batcher {
         let settings = BatchSettings { workers: settings.workers.max(1), ..settings };
         let (workers, gpu_workers) = (settings.workers, settings.gpu_workers);
         let cpu = limited_to(&engine, Backend::Cpu).map_err(|error| StartError(error.to_string()))?;
-        let shared = Arc::new(Shared::new(settings, engine, cpu.here(), audit, metrics));
+        let shared = Arc::new(Shared::new(settings, engine, cpu, audit, metrics));
         let batcher = Self { shared: Arc::clone(&shared), workers: Mutex::default() };
         for number in 0..workers {
             let shared = Arc::clone(&shared);
@@ -87,10 +87,17 @@ impl Batcher {
         Ok(batcher)
     }
 
-    /// The engine, for work that does not go in batches: generating keys.
+    /// The engine whose devices compute batches.
     #[must_use]
     pub fn engine(&self) -> &Arc<Engine> {
         &self.shared.engine
+    }
+
+    /// The engine's CPU with all its threads, for work that does not go in batches: new keys, and checks of
+    /// keys. A GPU that fails there would look like a bad key.
+    #[must_use]
+    pub fn cpu(&self) -> &Arc<Engine> {
+        &self.shared.all_threads
     }
 
     /// Computes one private operation, together with those of others.

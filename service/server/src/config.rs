@@ -202,6 +202,9 @@ impl Config {
         if !["auto", "cpu", "cuda"].contains(&&self.engine.backend[..]) {
             return value("engine.backend", "it is \"auto\", \"cpu\" or \"cuda\"".into());
         }
+        if self.engine.backend == "cuda" && self.batch.gpu_workers == 0 {
+            return value("batch.gpu_workers", "with engine.backend = \"cuda\" it has to be positive".into());
+        }
         if !["none", "batch", "interval"].contains(&&self.audit.sync[..]) {
             return value("audit.sync", "it is \"none\", \"batch\" or \"interval\"".into());
         }

@@ -20,7 +20,7 @@ pub(crate) fn warn_of_impostors(folder: &Path) {
     if mode(folder) & 0o022 != 0 && mode(folder) & 0o1000 == 0 {
         tracing::warn!(
             path = %folder.display(),
-            "others than its owner can write to this folder, and so put another socket in the place of this one"
+            "others than its owner can write to this folder, and so replace this socket"
         );
     }
 }

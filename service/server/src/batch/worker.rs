@@ -33,13 +33,15 @@ pub(super) struct Shared {
     pub(super) gpu: Option<Engine>,
     /// The CPU of `engine`. Every worker computes on it by its own thread.
     pub(super) cpu: Engine,
+    /// The engine's CPU, with all its threads.
+    pub(super) all_threads: Arc<Engine>,
 }
 
 impl Shared {
     pub(super) fn new(
         settings: BatchSettings,
         engine: Arc<Engine>,
-        cpu: Engine,
+        all_threads: Engine,
         audit: Option<Arc<Audit>>,
         metrics: Arc<Metrics>,
     ) -> Self {
@@ -47,7 +49,21 @@ impl Shared {
         let (queues, for_cpu, for_gpu) = Default::default();
         let gpu_failed = Mutex::default();
         let gpu = limited_to(&engine, Backend::Cuda).ok().filter(|_| settings.gpu_workers > 0);
-        Self { settings, queues, for_cpu, for_gpu, gpu_failed, estimates, audit, metrics, engine, gpu, cpu }
+        let (cpu, all_threads) = (all_threads.here(), Arc::new(all_threads));
+        Self {
+            settings,
+            queues,
+            for_cpu,
+            for_gpu,
+            gpu_failed,
+            estimates,
+            audit,
+            metrics,
+            engine,
+            gpu,
+            cpu,
+            all_threads,
+        }
     }
 
     /// Hands a call to the workers.

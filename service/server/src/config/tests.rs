@@ -52,6 +52,7 @@ fn values_that_cannot_be_used_are_refused() {
         ("[tls]\nkey = \"k\"", "tls.certificate"),
         ("[store]\nurl = \"mysql://\"", "store.url"),
         ("[engine]\nbackend = \"abacus\"", "engine.backend"),
+        ("[engine]\nbackend = \"cuda\"\n[batch]\ngpu_workers = 0", "batch.gpu_workers"),
         ("[audit]\nsync = \"often\"", "audit.sync"),
         ("[batch]\nbatch_ms = 0", "batch.batch_ms"),
         ("[transit]\nmount = \"sys/transit\"", "transit.mount"),

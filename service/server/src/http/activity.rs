@@ -102,7 +102,11 @@ impl UnderWay {
 
     /// Notes that the client has taken the part with this number.
     pub(super) fn taken(&self, part: u64) {
-        self.activity.unread().since.retain(|(waits, _)| *waits != part);
+        let mut unread = self.activity.unread();
+        // Parts are in the order of their numbers.
+        if let Ok(place) = unread.since.binary_search_by_key(&part, |(number, _)| *number) {
+            unread.since.remove(place);
+        }
     }
 }
 

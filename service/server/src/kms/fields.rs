@@ -86,6 +86,9 @@ pub(super) fn grant_tokens(tokens: Option<&Vec<String>>) -> Result<(), KmsError>
     tokens.iter().try_for_each(|token| check_secret(token.len(), "grantTokens", 1..=8192))
 }
 
+/// The characters of all names and values of an encryption context, as AWS KMS limits them.
+const CONTEXT_CHARACTERS: usize = 8192;
+
 /// An encryption context, which is authenticated with a ciphertext.
 pub(super) type Context = BTreeMap<String, String>;
 
@@ -102,8 +105,12 @@ pub(super) fn context<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
             Ok(None)
         }
         fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-            let mut context = Context::new();
-            while let Some((name, value)) = entries.next_entry()? {
+            let (mut context, mut characters) = (Context::new(), 0);
+            while let Some((name, value)) = entries.next_entry::<String, String>()? {
+                characters += name.chars().count() + value.chars().count();
+                if characters > CONTEXT_CHARACTERS {
+                    return Err(A::Error::custom("an encryption context has 8192 characters at most"));
+                }
                 if context.insert(name, value).is_some() {
                     return Err(A::Error::custom("a name comes twice"));
                 }

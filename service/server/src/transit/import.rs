@@ -102,7 +102,7 @@ async fn unwrap(transit: &Transit, call: &Call, import: &Import<'_>) -> Result<P
         Err(refused) => return Err(refused.into()),
     };
     let aes = Zeroizing::new(<[u8; 32]>::try_from(&aes[..]).map_err(|_| wrong())?);
-    let (wrapped, engine) = (wrapped.to_vec(), Arc::clone(transit.service.batcher.engine()));
+    let (wrapped, engine) = (wrapped.to_vec(), Arc::clone(transit.service.batcher.cpu()));
     let work = move || {
         let kwp = KwpAes256::new_from_slice(&*aes).map_err(|_| wrong())?;
         let mut room = Zeroizing::new(vec![0; wrapped.len()]);

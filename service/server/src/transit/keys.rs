@@ -141,7 +141,7 @@ pub(super) fn check_auto_rotation(period: Option<&Text<'_>>) -> Result<(), Fault
 pub(super) async fn generate(transit: &Transit, call: &Call, bits: usize) -> Result<Version, Fault> {
     let service = &transit.service;
     let deadline = Instant::now() + Duration::from_millis(service.settings.deadline_ms);
-    let key = service.generator.rsa(service.batcher.engine(), &call.principal, bits, deadline).await?;
+    let key = service.generator.rsa(service.batcher.cpu(), &call.principal, bits, deadline).await?;
     Version::of(&key, service.clock.now_ms())
 }
 

@@ -133,11 +133,8 @@ async fn generate_pair(call: &Call, request: Request, show: bool) -> Result<Enco
     let (spec, bits) = request.pair_spec()?;
     let side = request.side(call)?;
     let unwritable = |error: modmill_rsa::KeyError| KmsError::internal(&error);
-    let key = call
-        .service
-        .generator
-        .rsa(call.service.batcher.engine(), &call.principal, bits, call.deadline)
-        .await?;
+    let key =
+        call.service.generator.rsa(call.service.batcher.cpu(), &call.principal, bits, call.deadline).await?;
     let private = key.to_der().map_err(unwritable)?;
     let private_key_plaintext = show.then(|| private.clone().into());
     let private_key_ciphertext_blob = side.encrypt(call, private).await?;

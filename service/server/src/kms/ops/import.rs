@@ -136,11 +136,7 @@ pub(in crate::kms) async fn parameters(call: &Call, request: ParametersRequest) 
         name => fields::not_in_list(name, "wrappingKeySpec", &specs),
     })?;
     let pair = Material::of_rsa(
-        &call
-            .service
-            .generator
-            .rsa(call.service.batcher.engine(), &call.principal, bits, call.deadline)
-            .await?,
+        &call.service.generator.rsa(call.service.batcher.cpu(), &call.principal, bits, call.deadline).await?,
     )?;
     let token = SecretBytes::random(TOKEN)?;
     call.note("wrapping", wrapping.name());
@@ -266,7 +262,7 @@ pub(in crate::kms) async fn import(call: &Call, mut request: ImportRequest) -> R
     }
     let key = importable(call, request.key_id.as_deref())?;
     let token = find_token(call, &key, &token)?;
-    let (engine, spec) = (Arc::clone(call.service.batcher.engine()), key.record.spec);
+    let (engine, spec) = (Arc::clone(call.service.batcher.cpu()), key.record.spec);
     call.note_received(wrapped.bytes());
     let read = move || read_material(&engine, &token, &wrapped, spec);
     let material = call.service.generator.run(&call.principal, call.deadline, read).await??;

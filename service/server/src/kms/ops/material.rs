@@ -19,7 +19,7 @@ impl Material {
                 &call
                     .service
                     .generator
-                    .rsa(call.service.batcher.engine(), &call.principal, bits, call.deadline)
+                    .rsa(call.service.batcher.cpu(), &call.principal, bits, call.deadline)
                     .await?,
             ),
             None => Self::of_symmetric(SecretBytes::random(32)?),

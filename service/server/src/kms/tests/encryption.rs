@@ -78,6 +78,14 @@ async fn symmetric_keys_encrypt_with_a_context() {
     let twice = format!(r#"{{"KeyId":"{id}","Plaintext":"AAAA","EncryptionContext":{{"a":"1","a":"1"}}}}"#);
     let answer = bench.ask(bench.signed(ADMIN, "Encrypt", twice.as_bytes()), twice.into_bytes()).await;
     assert_eq!(answer.unwrap_err().0, "SerializationException");
+    for (characters, error) in [(8192, None), (8193, Some("SerializationException"))] {
+        let context = json!({"name": "é".repeat(characters - 4)});
+        let request = json!({"KeyId": id, "Plaintext": "AAAA", "EncryptionContext": context});
+        match error {
+            None => drop(bench.ok("Encrypt", request).await),
+            Some(error) => assert_eq!(bench.fails("Encrypt", request).await, error),
+        }
+    }
     let recipient = json!({"CiphertextBlob": blob, "Recipient": {"AttestationDocument": "AAAA"}});
     assert_eq!(bench.fails("Decrypt", recipient).await, "UnsupportedOperationException");
 }
