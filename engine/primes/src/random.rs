@@ -1,5 +1,5 @@
 //! Random bytes and single numbers from the operating system.
-//! `random::bits`(modmill::Engine::random_bits) draws batches.
+//! [`modmill::random::bits`] draws batches.
 
 use modmill::Error;
 use modmill::number::{self, Number};

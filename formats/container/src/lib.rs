@@ -1,4 +1,4 @@
-//! The container of keys and ciphertexts.
+//! The container of files of keys, ciphertexts and numbers.
 //!
 //! A file has a header ([`Header`]: what it is, of which scheme, its parameters, and the fingerprint of the
 //! public key that it belongs to), sections (a name, a length and bytes each), and a SHA-256 checksum of all

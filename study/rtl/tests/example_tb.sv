@@ -1,7 +1,7 @@
 // The smallest use of the multiplier: sends two numbers of 3072 bits, takes their product and compares it
 // with the simulator's own.
 //
-//   cd rtl && iverilog -g2012 -s example_tb -o example -f modmill_multiplier.f tests/example_tb.sv && vvp
+//   cd study/rtl && iverilog -g2012 -s example_tb -o example -f modmill_multiplier.f tests/example_tb.sv && vvp
 //   example
 `timescale 1ns / 1ps
 module example_tb;

@@ -36,7 +36,7 @@ Examples:
 Environment:
   MODMILL_MASTER_KEY_FILE    the file of the master key
   MODMILL_MASTER_KEY         the master key itself, in hexadecimal or Base64, where there is no file
-  MODMILL_MASTER_PASSPHRASE  a passphrase in the place of a master key";
+  MODMILL_MASTER_PASSPHRASE  a passphrase, where there is neither a file nor a master key";
 
 /// Runs the signing service
 #[derive(Debug, clap::Args)]

@@ -41,7 +41,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Warm {
-    /// Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, rsa, paillier
+    /// Operations: mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd, div_rem, rsa, paillier
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pow,rsa", value_parser = parse_task)]
     ops: Vec<Task>,
     /// Lengths of moduli, of factors for mul and square, of keys for rsa and paillier
@@ -83,9 +83,15 @@ fn parse_task(text: &str) -> Result<Task, String> {
         }
     }
     match text.parse().map_err(|unknown: String| format!("{unknown}, rsa, paillier"))? {
-        op @ (Op::Mul | Op::Square | Op::MulMod | Op::SquareMod | Op::Pow | Op::PowVartime) => {
-            Ok(Task::Arithmetic(op))
-        }
+        op @ (Op::Mul
+        | Op::Square
+        | Op::MulMod
+        | Op::SquareMod
+        | Op::Pow
+        | Op::PowVartime
+        | Op::Inv
+        | Op::Gcd
+        | Op::Div) => Ok(Task::Arithmetic(op)),
         op => Err(format!("{op} is computed by the CPU, or by the kernels of other operations")),
     }
 }

@@ -115,7 +115,7 @@ fn help_teaches_with_examples() {
 fn warm_compiles_what_the_engine_would_run() {
     let refused = run(&["warm", "--ops", "pow", "--bits", "128"], "");
     assert!(stderr(&refused).contains("there is no GPU to compile for"), "{refused:?}");
-    assert!(stderr(&run(&["warm", "--ops", "inv"], "")).contains("inv is computed by the CPU"));
+    assert!(stderr(&run(&["warm", "--ops", "jacobi"], "")).contains("jacobi is computed by the CPU"));
     let arguments =
         ["warm", "--ops", "mul_mod,rsa", "--bits", "128,256", "--batch", "1", "--shared-modulus", "--json"];
     let Some(mut command) = on_emulator(&arguments) else { return };

@@ -57,7 +57,7 @@ impl File {
         for place in dictionaries {
             let message = file.message(input, place)?;
             if file.decoder.decode(&message)?.is_some() {
-                return Err(TableError::malformed("a record batch stands in the place of a dictionary"));
+                return Err(TableError::malformed("a record batch stands where a dictionary is expected"));
             }
         }
         Ok(file)

@@ -66,7 +66,7 @@ Examples:
   modmill bench --ops batch_gcd --bits 2048 --batch 2000,8000 --threads 1 --algorithm auto --peers=gmp
 
 Operations:
-  mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd
+  mul, square, mul_mod, square_mod, pow, pow_vartime, inv, gcd, jacobi, div_rem, isqrt, reduce
   rsa_sign, rsa_verify, rsa_decrypt
   pow_fixed_base, pow_fixed_base_vartime, multi_pow, product_mod, sum_products,
   batch_gcd

@@ -26,7 +26,7 @@ scheme are broken (M. S. Lee, eprint 2011/567).
   medium         8192          3.1 million      284 MB
   large         32768         12.6 million     2.25 GB
 
-A setting of one's own is given as n=64,t=380,sec=72: the dimension (a power of two), the bits of
+A setting may be given in numbers, as n=64,t=380,sec=72: the dimension (a power of two), the bits of
 the lattice's coefficients (380 if not given) and the security parameter (72 if not given).
 
 A file that exists is not overwritten, because it may hold a key: --force overwrites it.";

@@ -24,8 +24,7 @@ pub(super) fn parse_setting(text: &str) -> Result<Setting, String> {
     }
     let (mut dimension, mut coefficient_bits, mut security) = (None, None, None);
     for part in lower.split(',') {
-        let unknown =
-            || "known: toy, small, medium, large, or one's own such as n=64,t=380,sec=72".to_owned();
+        let unknown = || "known: toy, small, medium, large, or numbers such as n=64,t=380,sec=72".to_owned();
         let (name, value) = part.split_once('=').ok_or_else(unknown)?;
         let place = match name.trim() {
             "n" => &mut dimension,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Tables {
     /// Folder to write to; it must exist
-    #[arg(long, value_name = "FOLDER", default_value = "rtl/tables")]
+    #[arg(long, value_name = "FOLDER", default_value = "study/rtl/tables")]
     folder: PathBuf,
 }
 

@@ -21,7 +21,7 @@ With --digest the inputs are digests of messages, and the field is called "diges
 says what --in is if its name does not: for example, --format lines for JSON Lines from a
 pipe.
 
-With --server the service of `modmill serve` at that address signs in the place of this
+With --server the service of `modmill serve` at that address signs instead of this
 machine. --key is then the name of a key there. Messages are hashed here, and only digests
 are sent.
 
