@@ -1,4 +1,4 @@
-//! The arguments of the kernels, field by field as in `kernels/fft_*.cuh`.
+//! The arguments of the kernels, field by field as in `kernels/fft/fft_*.cuh`.
 
 use crate::call::Numbers;
 use crate::device::kernel_structs;
