@@ -1,7 +1,8 @@
-// Operations of NVIDIA's CGBN a second, for numbers of WIDTH bits and GROUP threads to a number; cgbn.sh compiles and runs it.
-// Prints a line for each operation: its name, WIDTH, GROUP and operations a second in kernels, the median of nine launches.
-// Operands are random, their highest bits and the lowest bits of moduli are set. Quotients and roots are multiplied out again, inverses too, and a line
-// says WRONG where an answer fails its check.
+// Operations of NVIDIA's CGBN a second, for numbers of WIDTH bits and GROUP threads to a number. cgbn.sh
+// compiles and runs it. Prints a line for each operation: its name, WIDTH, GROUP and operations a second in
+// kernels, the median of nine launches. Operands are random; their highest bits and the lowest bits of moduli
+// are set. Quotients, roots and inverses are multiplied out again, and a line says WRONG where one fails
+// its check.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // The smallest use of the multiplier: sends two numbers of 3072 bits, takes their product and compares it
 // with the simulator's own.
 //
-//   cd study/rtl && iverilog -g2012 -s example_tb -o example -f modmill_multiplier.f tests/example_tb.sv && vvp
-//   example
+//   cd study/rtl
+//   iverilog -g2012 -s example_tb -o example -f modmill_multiplier.f tests/example_tb.sv && vvp example
 `timescale 1ns / 1ps
 module example_tb;
   localparam integer STAGES = 2;
