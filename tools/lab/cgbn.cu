@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <vector>
+#include <cooperative_groups.h> // which CGBN reads for the device; its constants are registered on the host
 #include <cuda_runtime.h>
 
 const int THREADS = 128;

@@ -11,12 +11,12 @@ program="$(dirname "$(realpath "$0")")/cgbn.cu"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 
-# CGBN has at most 32 limbs of 32 bits in a thread, and at least one.
+# CGBN divides where a thread has no more limbs of 32 bits than a group has threads.
 programs=()
 for bits in "$@"; do
     for threads in 4 8 16 32; do
         limbs=$((bits / 32 / threads))
-        if [ "$limbs" -ge 2 ] && [ "$limbs" -le 16 ]; then
+        if [ "$limbs" -ge 2 ] && [ "$limbs" -le "$threads" ]; then
             nvcc -O3 -arch=native -w -I "$sources/include" -DWIDTH="$bits" -DGROUP="$threads" -o "$folder/$bits-$threads" "$program" &
             programs+=("$folder/$bits-$threads")
         fi

@@ -1,5 +1,6 @@
 //! Encryption with public keys, and decryption.
 
+use crate::context::{Context, dup, free, with};
 use crate::core_handle::Core;
 use crate::digest::Digest;
 use crate::failure::Failure;
@@ -18,8 +19,8 @@ use zeroize::Zeroizing;
 
 pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
     NEWCTX => new,
-    FREECTX => free,
-    DUPCTX => dup,
+    FREECTX => free::<Cipher>,
+    DUPCTX => dup::<Cipher>,
     ENCRYPT_INIT => init,
     ENCRYPT => encrypt,
     DECRYPT_INIT => init,
@@ -44,6 +45,12 @@ struct Cipher {
     /// Whether a wrong padding of PKCS #1 v1.5 gives a substitute. A program may switch this off, as
     /// OpenSSL's CMS does, and learns whether the padding is right.
     implicit_rejection: bool,
+}
+
+impl Context for Cipher {
+    fn core(&self) -> Core {
+        self.core
+    }
 }
 
 impl Cipher {
@@ -164,37 +171,6 @@ unsafe extern "C" fn new(provider: *const Provider) -> *mut Cipher {
             tls_alternative: 0,
             implicit_rejection: true,
         }))
-    })
-}
-
-unsafe extern "C" fn free(context: *mut Cipher) {
-    guard((), || {
-        if !context.is_null() {
-            // SAFETY: the context was made by this provider, and OpenSSL frees it once.
-            drop(unsafe { Box::from_raw(context) });
-        }
-    });
-}
-
-unsafe extern "C" fn dup(context: *const Cipher) -> *mut Cipher {
-    guard(std::ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes a context of this provider or null.
-        unsafe { context.as_ref() }
-            .map_or(std::ptr::null_mut(), |context| Box::into_raw(Box::new(context.clone())))
-    })
-}
-
-/// Calls `work` with a context, and returns its status.
-///
-/// # Safety
-/// `context` is null, or a context of this provider that no other thread uses.
-#[track_caller]
-unsafe fn with(context: *mut Cipher, work: impl FnOnce(&mut Cipher) -> Result<(), Failure>) -> c_int {
-    guard(0, || {
-        // SAFETY: as the caller promises.
-        let Some(context) = (unsafe { context.as_mut() }) else { return 0 };
-        let core = context.core;
-        core.status(work(context))
     })
 }
 

@@ -4,6 +4,7 @@
 //! Such a file is PEM with the label `MODMILL KEY`. Its contents are a URI as the store takes it, in Base64.
 //! The file holds no secret.
 
+use crate::context::free;
 use crate::core_handle::Core;
 use crate::failure::Failure;
 use crate::ffi::{Callback, Dispatch, dispatch, guard};
@@ -16,7 +17,7 @@ use std::ffi::{c_int, c_void};
 
 pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
     NEWCTX => new,
-    FREECTX => free,
+    FREECTX => free::<Core>,
     DOES_SELECTION => does_selection,
     DECODE => decode,
 ];
@@ -51,15 +52,6 @@ unsafe extern "C" fn new(provider: *const Provider) -> *mut Core {
         unsafe { provider.as_ref() }
             .map_or(std::ptr::null_mut(), |provider| Box::into_raw(Box::new(provider.core)))
     })
-}
-
-unsafe extern "C" fn free(context: *mut Core) {
-    guard((), || {
-        if !context.is_null() {
-            // SAFETY: the context was made by `new`, and OpenSSL frees it once.
-            drop(unsafe { Box::from_raw(context) });
-        }
-    });
 }
 
 /// A key has a public and a private half, so that it serves whatever is asked for.

@@ -135,12 +135,3 @@ pub(crate) unsafe extern "C" fn generate(
         }
     })
 }
-
-pub(crate) unsafe extern "C" fn cleanup(generation: *mut Generation) {
-    guard((), || {
-        if !generation.is_null() {
-            // SAFETY: OpenSSL gives back what `init` returned, once.
-            drop(unsafe { Box::from_raw(generation) });
-        }
-    });
-}

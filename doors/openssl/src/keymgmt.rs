@@ -1,5 +1,6 @@
 //! Keys: making, importing, exporting, comparing.
 
+use crate::context::free;
 use crate::failure::Failure;
 use crate::ffi::{Callback, Dispatch, Param, dispatch, guard};
 use crate::key::{Content, ProviderKey, security_bits};
@@ -14,12 +15,12 @@ use std::ffi::{c_char, c_int, c_void};
 
 pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
     NEW => new,
-    FREE => free,
+    FREE => free::<ProviderKey>,
     GEN_INIT => keygen::init,
     GEN_SET_PARAMS => keygen::set_params,
     GEN_SETTABLE_PARAMS => keygen::settable_params,
     GEN => keygen::generate,
-    GEN_CLEANUP => keygen::cleanup,
+    GEN_CLEANUP => free::<keygen::Generation>,
     LOAD => load,
     HAS => has,
     VALIDATE => validate,
@@ -41,15 +42,6 @@ unsafe extern "C" fn new(provider: *const Provider) -> *mut ProviderKey {
         let Some(provider) = (unsafe { provider.as_ref() }) else { return std::ptr::null_mut() };
         Box::into_raw(Box::new(ProviderKey { core: provider.core, content: Content::Empty }))
     })
-}
-
-unsafe extern "C" fn free(key: *mut ProviderKey) {
-    guard((), || {
-        if !key.is_null() {
-            // SAFETY: the key was made by this provider, and OpenSSL frees it once.
-            drop(unsafe { Box::from_raw(key) });
-        }
-    });
 }
 
 /// Takes the key that a store made. The reference is a pointer to it, which becomes null.

@@ -20,6 +20,7 @@
 #![allow(unsafe_code)]
 
 mod asym_cipher;
+mod context;
 mod core_handle;
 mod decoder;
 mod default_rsa;

@@ -4,6 +4,7 @@ mod tables;
 
 pub(crate) use tables::{FUNCTIONS, SHA1, SHA224, SHA256, SHA384, SHA512};
 
+use crate::context::with;
 use crate::digest::Digest;
 use crate::failure::Failure;
 use crate::ffi::{Param, guard, octets};
@@ -25,37 +26,6 @@ fn make(provider: *const Provider, hash: Option<Hash>) -> *mut Signature {
 
 unsafe extern "C" fn new(provider: *const Provider, _properties: *const c_char) -> *mut Signature {
     make(provider, None)
-}
-
-unsafe extern "C" fn free(context: *mut Signature) {
-    guard((), || {
-        if !context.is_null() {
-            // SAFETY: the context was made by this provider, and OpenSSL frees it once.
-            drop(unsafe { Box::from_raw(context) });
-        }
-    });
-}
-
-unsafe extern "C" fn dup(context: *const Signature) -> *mut Signature {
-    guard(std::ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes a context of this provider or null.
-        unsafe { context.as_ref() }
-            .map_or(std::ptr::null_mut(), |context| Box::into_raw(Box::new(context.clone())))
-    })
-}
-
-/// Calls `work` with a context, and returns its status.
-///
-/// # Safety
-/// `context` is null, or a context of this provider that no other thread uses.
-#[track_caller]
-unsafe fn with(context: *mut Signature, work: impl FnOnce(&mut Signature) -> Result<(), Failure>) -> c_int {
-    guard(0, || {
-        // SAFETY: as the caller promises.
-        let Some(context) = (unsafe { context.as_mut() }) else { return 0 };
-        let core = context.core;
-        core.status(work(context))
-    })
 }
 
 /// Takes the key and the parameters of an operation. Without a key the context keeps the one it has.

@@ -1,5 +1,6 @@
 //! The key, the scheme and the digest with which a signature is made or checked.
 
+use crate::context::Context;
 use crate::core_handle::Core;
 use crate::der;
 use crate::digest::{Digest, Hashing};
@@ -42,6 +43,12 @@ pub(crate) struct Signature {
     pub(crate) takes_message: bool,
     /// The signature that is to be checked, where it comes as a parameter.
     pub(crate) signature: Option<Vec<u8>>,
+}
+
+impl Context for Signature {
+    fn core(&self) -> Core {
+        self.core
+    }
 }
 
 impl Signature {

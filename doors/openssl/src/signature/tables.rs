@@ -1,14 +1,15 @@
 //! The tables of functions: the algorithm `RSA`, and those with a hash in their names.
 
 use super::*;
+use crate::context::{dup, free};
 use crate::ffi::{Dispatch, dispatch};
 use crate::names::signature::*;
 
 /// The algorithm `RSA`: all paddings and digests.
 pub(crate) static FUNCTIONS: &[Dispatch] = dispatch![
     NEWCTX => new,
-    FREECTX => free,
-    DUPCTX => dup,
+    FREECTX => free::<Signature>,
+    DUPCTX => dup::<Signature>,
     SIGN_INIT => init,
     SIGN => sign,
     VERIFY_INIT => init,
@@ -38,8 +39,8 @@ macro_rules! with_hash {
 
         pub(crate) static $functions: &[Dispatch] = dispatch![
             NEWCTX => $new,
-            FREECTX => free,
-            DUPCTX => dup,
+            FREECTX => free::<Signature>,
+            DUPCTX => dup::<Signature>,
             SIGN_INIT => init,
             SIGN => sign,
             SIGN_MESSAGE_INIT => message_init,
