@@ -51,6 +51,8 @@ pub struct Quotients<'a> {
     pub divisors: Moduli<'a>,
     /// Length of the shortest divisor in bits, or less.
     pub shortest_bits: usize,
+    /// Whether an answer has the remainder, as wide as the divisors, above the limbs of the quotient.
+    pub with_remainders: bool,
     /// The number of items.
     pub count: usize,
     /// The items whose divisor is zero, in any order. Whoever computes the call adds them; their answers are
@@ -58,6 +60,17 @@ pub struct Quotients<'a> {
     pub zero: &'a Mutex<Vec<usize>>,
     /// Told of the items that are done; it may stop the call.
     pub watch: Option<&'a Watch>,
+}
+
+impl Quotients<'_> {
+    /// Declared width of the answers, in bits.
+    #[must_use]
+    pub fn answer_bits(&self) -> usize {
+        match self.with_remainders {
+            true => 64 * self.a.bits().div_ceil(64) + self.divisors.bits(),
+            false => self.a.bits(),
+        }
+    }
 }
 
 /// Greatest common divisors of pairs of public numbers.
@@ -247,7 +260,7 @@ impl Call<'_> {
             Self::Products(products) => products.modulus.bits(),
             Self::Inverses(inverses) => inverses.job.moduli.bits(),
             Self::Divisors(divisors) => divisors.bits(),
-            Self::Quotients(quotients) => quotients.a.bits(),
+            Self::Quotients(quotients) => quotients.answer_bits(),
             Self::CrtPow(powers) => powers.bits,
             Self::PublicPow(powers) => powers.bits,
         }

@@ -69,7 +69,7 @@ const COPY_RATE: f64 = 20e9;
 
 kernel_structs! {
     /// `DivisionCall` of `digits.cuh`.
-    struct DivisionCall: 80 bytes {
+    struct DivisionCall: 88 bytes {
         a at 0: Numbers,
         b at 16: Numbers,
         results at 32: u64,
@@ -79,6 +79,7 @@ kernel_structs! {
         rounds at 56: u32,
         count at 60: u32,
         factor at 64: Numbers,
+        remainder_length at 80: u64,
     }
 }
 
@@ -178,11 +179,12 @@ impl DigitsPlan {
         Program::new(format!("{}: {self}", task.kernel()), &["device", task.kernel()], &defines)
     }
 
-    /// Bytes of a block for the digits of its numbers, or of its quotients.
+    /// Bytes of a block for the digits of its numbers, or of its quotients and their remainders.
     fn shared_bytes(&self) -> u32 {
+        let numbers = 4 * BLOCK * self.digits;
         match self.task {
-            Task::Inverses | Task::Divisors | Task::Remainders => 4 * BLOCK * self.digits,
-            Task::Quotients => 4 * self.block_items() * self.rounds,
+            Task::Inverses | Task::Divisors | Task::Remainders => numbers,
+            Task::Quotients => 4 * self.block_items() * self.rounds + numbers,
         }
     }
 
@@ -268,7 +270,7 @@ impl Cuda {
         let limbs = job.moduli.bits().div_ceil(64);
         let sources = [Source::operand(job.a)?, Source::moduli(job.moduli, limbs)?, Source::NONE];
         let home = self.home(&[job.a], Some(job.moduli), answers.destination())?;
-        let work = Work { plan, sources, limbs, watch: job.watch };
+        let work = Work { plan, sources, limbs, remainder_limbs: 0, watch: job.watch };
         self.share_items(job.items, home, answers, |loaded, items, answers| {
             let (seconds, refused) = self.run_digits(loaded, &work, items, answers)?;
             call.missing.lock().extend(refused.into_iter().map(|place| items.get(place)));
@@ -283,16 +285,17 @@ impl Cuda {
         call: &Quotients<'_>,
         answers: Answers<'_>,
     ) -> Result<f64> {
-        let &Quotients { a, divisors, count, watch, .. } = call;
+        let &Quotients { a, divisors, count, watch, with_remainders, .. } = call;
         check_items((0..count).into(), &[a.len(), divisors.len()])?;
         check_lengths(&[a])?;
         if count == 0 {
             return Ok(0.0);
         }
-        let sources =
-            [Source::operand(a)?, Source::moduli(divisors, divisors.bits().div_ceil(64))?, Source::NONE];
+        let divisor_limbs = divisors.bits().div_ceil(64);
+        let sources = [Source::operand(a)?, Source::moduli(divisors, divisor_limbs)?, Source::NONE];
+        let remainder_limbs = if with_remainders { divisor_limbs } else { 0 };
         let home = self.home(&[a], Some(divisors), answers.destination())?;
-        let work = Work { plan, sources, limbs: a.bits().div_ceil(64), watch };
+        let work = Work { plan, sources, limbs: a.bits().div_ceil(64), remainder_limbs, watch };
         self.share_items((0..count).into(), home, answers, |loaded, items, answers| {
             let (seconds, refused) = self.run_digits(loaded, &work, items, answers)?;
             call.zero.lock().extend(refused.into_iter().map(|place| items.get(place)));
@@ -309,7 +312,7 @@ impl Cuda {
         let limbs = job.bits.div_ceil(64);
         let sources = [Source::operand(job.a)?, Source::moduli(job.moduli, limbs)?, Source::operand(job.b)?];
         let home = self.home(&[job.a, job.b], Some(job.moduli), answers.destination())?;
-        let work = Work { plan, sources, limbs, watch: job.watch };
+        let work = Work { plan, sources, limbs, remainder_limbs: 0, watch: job.watch };
         self.share_items(job.items, home, answers, |loaded, items, answers| {
             Ok(self.run_digits(loaded, &work, items, answers)?.0)
         })
@@ -325,7 +328,7 @@ impl Cuda {
         }
         let sources = [Source::operand(a)?, Source::operand(b)?, Source::NONE];
         let home = self.home(&[a, b], None, answers.destination())?;
-        let work = Work { plan, sources, limbs: call.bits().div_ceil(64), watch };
+        let work = Work { plan, sources, limbs: call.bits().div_ceil(64), remainder_limbs: 0, watch };
         self.share_items((0..count).into(), home, answers, |loaded, items, answers| {
             Ok(self.run_digits(loaded, &work, items, answers)?.0)
         })
@@ -336,8 +339,9 @@ impl Cuda {
 struct Work<'a> {
     plan: &'a DigitsPlan,
     sources: [Source<'a>; 3],
-    /// Limbs of an answer.
+    /// Limbs of an answer, and of the remainder behind it.
     limbs: usize,
+    remainder_limbs: usize,
     watch: Option<&'a Watch>,
 }
 
@@ -351,9 +355,9 @@ impl Cuda {
         items: Items<'_>,
         answers: Answers<'_>,
     ) -> Result<(f64, Vec<usize>)> {
-        let &Work { plan, sources, limbs, watch } = work;
-        let count = items.len();
-        if count == 0 || limbs == 0 {
+        let &Work { plan, sources, limbs, remainder_limbs, watch } = work;
+        let (count, answer_limbs) = (items.len(), limbs + remainder_limbs);
+        if count == 0 || answer_limbs == 0 {
             return Ok((0.0, Vec::new()));
         }
         self.record(Family::Row, plan.to_string(), None);
@@ -362,15 +366,15 @@ impl Cuda {
         // Whole waves keep all of the device busy.
         let size = (wave * ((plan.chunk + wave / 2) / wave).max(1)).min(count);
         let operands = Operands { sources, items };
-        let destination = Destination { rows: answers.destination(), limbs };
+        let destination = Destination { rows: answers.destination(), limbs: answer_limbs };
         let is_all_there = operands.limbs(2) == operands.limbs(1) && destination.rows.is_some();
         let sizes = match is_all_there {
             true => ChunkSizes { size: count.min(MOST_ITEMS), edge: count.min(MOST_ITEMS), multiple: 1 },
             false => ChunkSizes { size, edge: size.div_ceil(4), multiple: 1 },
         };
         let flags = if plan.task.refuses() { Flags::Each } else { Flags::None };
-        let stages = DigitsStages { plan, kernel, operands, destination };
-        let mut exchange = OperandExchange::new(operands, answers.on_host(count, limbs), flags);
+        let stages = DigitsStages { plan, kernel, operands, destination, remainder_limbs };
+        let mut exchange = OperandExchange::new(operands, answers.on_host(count, answer_limbs), flags);
         let contents = if plan.task == Task::Divisors { Contents::Public } else { Contents::Secret };
         let lane = Lane { watch, ..self.lane(loaded, contents) };
         let seconds = pipeline::run(lane, count, sizes, |_| Ok(&stages), &mut exchange)?;
@@ -384,6 +388,7 @@ struct DigitsStages<'a> {
     kernel: Kernel,
     operands: Operands<'a, 3>,
     destination: Destination<'a>,
+    remainder_limbs: usize,
 }
 
 impl Stages for &DigitsStages<'_> {
@@ -401,10 +406,11 @@ impl Stages for &DigitsStages<'_> {
             results: results.address(),
             flags: chunk.flags.address(),
             result_stride: words(self.destination.rows.map_or(self.destination.limbs, |rows| rows.stride)),
-            result_length: words(self.destination.limbs),
+            result_length: words(self.destination.limbs - self.remainder_limbs),
             rounds: self.plan.rounds,
             count,
             factor,
+            remainder_length: words(self.remainder_limbs).into(),
         };
         let grid = count.div_ceil(self.plan.block_items());
         let shape = Shape { grid, block: BLOCK, shared_bytes: self.plan.shared_bytes() };

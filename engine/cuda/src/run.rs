@@ -113,7 +113,7 @@ impl Cuda {
     fn run_quotients(&self, plan: &Plan, quotients: &Quotients<'_>, answers: Answers<'_>) -> Result<f64> {
         let Some(Recipe::Digits(digits)) = plan.recipe.get() else { return Err(no_kernel(plan)) };
         let &Quotients { a, divisors, count, .. } = quotients;
-        let shape = Shape { bits: a.bits(), count, operands: &[a], moduli: Some(divisors) };
+        let shape = Shape { bits: quotients.answer_bits(), count, operands: &[a], moduli: Some(divisors) };
         self.answer(plan, &shape, answers, |answers| self.quotients(digits, quotients, answers))
     }
 

@@ -6,7 +6,9 @@ use crate::engine::{check_huge_widths, common_length, finish};
 use crate::near::OnHost;
 use crate::place::{Holds, Operation, Place, Second};
 use modmill_core::sync::Mutex;
-use modmill_core::{Answers, Call, Error, ItemError, ItemErrorKind, Moduli, Operand, Request, limbs};
+use modmill_core::{Answers, Batch, Call, Error, ItemError, ItemErrorKind, Moduli, Operand, Request, limbs};
+use modmill_cpu::threads::Share;
+use rayon::prelude::*;
 
 impl<P: Place> Engine<P> {
     /// Quotients `floor(a / N)`, as wide as `a`. The time depends on declared widths and on the lengths of
@@ -77,7 +79,7 @@ pub(crate) enum Remainders<'a> {
 }
 
 impl Operation for Quotients<'_> {
-    /// The CPU has quotients and remainders from one division. A GPU computes each in a pass of its own.
+    /// One division has both quotients and remainders, unless they stay on a device.
     fn compute(&self, engine: &Engine, mut answers: Answers<'_>) -> Result<(), Error> {
         let (a, divisors) = (self.a, self.divisors);
         let count = common_length(&[("a", a.len()), ("divisors", divisors.len())])?;
@@ -87,7 +89,21 @@ impl Operation for Quotients<'_> {
         let ([a], divisors) = (near.each_ref().map(OnHost::operand), moduli.unwrap_or(divisors));
         let zero = Mutex::default();
         let (shortest_bits, watch) = (shortest(divisors, count), engine.watch());
-        let call = modmill_core::Quotients { a, divisors, shortest_bits, count, zero: &zero, watch };
+        // A device's answers are one batch, so that remainders there take a pass of their own.
+        let kept = match self.remainders {
+            Remainders::Kept(second) if !answers.is_device() => Some(second),
+            _ => None,
+        };
+        let with_remainders = kept.is_some();
+        let call = modmill_core::Quotients {
+            a,
+            divisors,
+            shortest_bits,
+            with_remainders,
+            count,
+            zero: &zero,
+            watch,
+        };
         let request = match answers.is_device() {
             true => Request::of_quotients(&call).resident_answers(),
             false => Request::of_quotients(&call),
@@ -99,14 +115,23 @@ impl Operation for Quotients<'_> {
         // Whether a division leaves no remainder is seen on the host.
         if !matches!(self.remainders, Remainders::Zero)
             && let Some((_, plan)) = engine.backends().gpus_for(&request)
-            && engine.backends().run_on_gpus(&plan, Call::Quotients(&call), answers.reborrow())?
         {
-            let zero = zero.into_inner();
-            // The error of a zero has the remainders, if they are wanted.
-            return match self.remainders {
-                Remainders::Kept(_) if !zero.is_empty() => engine.reduce(a, divisors).map(drop),
-                _ => refuse(answers, zero, ItemErrorKind::ZeroModulus),
-            };
+            let mut both = Batch::zeros(0, 0);
+            let place = if kept.is_some() { Answers::New(&mut both) } else { answers.reborrow() };
+            if engine.backends().run_on_gpus(&plan, Call::Quotients(&call), place)? {
+                let zero = zero.into_inner();
+                // The error of a zero has the remainders, if they are wanted.
+                return match (kept, &self.remainders) {
+                    (Some(second), _) => {
+                        let [quotients, mut remainders] = split(engine, &both, [a.bits(), divisors.bits()])?;
+                        refuse(Answers::New(&mut remainders), zero, ItemErrorKind::ZeroModulus)?;
+                        second.keep(remainders);
+                        engine.backends().put(Ok(quotients), answers)
+                    }
+                    (None, Remainders::Kept(_)) if !zero.is_empty() => engine.reduce(a, divisors).map(drop),
+                    _ => refuse(answers, zero, ItemErrorKind::ZeroModulus),
+                };
+            }
         }
         let (plan, divisors) = (engine.backends().plan_on_cpu(&request)?, divisors.on_host());
         let a = OnHost::of(a)?;
@@ -131,6 +156,25 @@ impl Operation for Quotients<'_> {
         engine.backends().put(finish(quotients, failed), answers)
     }
 }
+
+/// The low and the high part of each number, whose widths are `widths`. The low part has whole limbs.
+fn split(engine: &Engine, numbers: &Batch, widths: [usize; 2]) -> Result<[Batch; 2], Error> {
+    let mut parts =
+        [Batch::try_zeros(widths[0], numbers.len())?, Batch::try_zeros(widths[1], numbers.len())?];
+    let mut from = 0;
+    for part in &mut parts {
+        let limbs = part.bits().div_ceil(64);
+        let rows = part.as_limbs_mut().par_chunks_exact_mut(limbs.max(1)).enumerate();
+        let copy =
+            |(item, row): (usize, &mut [u64])| row.copy_from_slice(&numbers.get(item)[from..][..limbs]);
+        engine.cpu().install_if(numbers.len() > PIECE, || rows.with_min_len(PIECE).each(copy));
+        from += limbs;
+    }
+    Ok(parts)
+}
+
+/// The fewest numbers that a thread copies.
+const PIECE: usize = 1 << 8;
 
 /// Length of the shortest divisor of some items in bits; 1 if the divisors are on a device.
 fn shortest(divisors: Moduli<'_>, count: usize) -> usize {

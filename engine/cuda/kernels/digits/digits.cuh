@@ -22,11 +22,13 @@ struct DivisionCall {
     u32 rounds;        // batches of division steps, or digits of a quotient
     u32 count;         // items
     Numbers factor;    // a bit that a remainder is multiplied by
+    u64 remainder_length; // words of the remainder behind a quotient; 0 if it is not wanted
 };
-static_assert(sizeof(DivisionCall) == 80 && AT(DivisionCall, a, 0) && AT(DivisionCall, b, 16) &&
+static_assert(sizeof(DivisionCall) == 88 && AT(DivisionCall, a, 0) && AT(DivisionCall, b, 16) &&
               AT(DivisionCall, results, 32) && AT(DivisionCall, flags, 40) &&
               AT(DivisionCall, result_stride, 48) && AT(DivisionCall, result_length, 52) &&
-              AT(DivisionCall, rounds, 56) && AT(DivisionCall, count, 60) && AT(DivisionCall, factor, 64),
+              AT(DivisionCall, rounds, 56) && AT(DivisionCall, count, 60) && AT(DivisionCall, factor, 64) &&
+              AT(DivisionCall, remainder_length, 80),
               "DivisionCall, as in Rust");
 
 // The digits of a number that a thread has.
@@ -117,24 +119,32 @@ DEVICE Digits read_digits(const Numbers& numbers, u32 item, u32 shift) {
     return x;
 }
 
+// The words of an item's answer.
+struct Row {
+    u32* words;
+    u32 length;
+};
+DEVICE Row result_row(const DivisionCall& call, u32 item) {
+    return {call.results + (u64)item * call.result_stride, call.result_length};
+}
+
 // Words of floor(2^shift x) for a number x whose digits are in shared memory, written by the threads of the
 // number. `digit(i)` is its digit i as an unsigned word, and zero beyond the last one.
 template <class DigitAt>
-DEVICE void write_words(DigitAt digit, s32 shift, const DivisionCall& call, u32 item, bool stores) {
-    u32* row = call.results + (u64)item * call.result_stride;
-    for (u32 at = rank(); at < call.result_length; at += THREADS) {
+DEVICE void write_words(DigitAt digit, s32 shift, Row row, bool stores) {
+    for (u32 at = rank(); at < row.length; at += THREADS) {
         // Below the shift there are zeros.
         s32 first = (s32)(32 * at) - shift;
         u32 low = first < 0 ? (u32)-first : 0, from = first < 0 ? 0 : (u32)first;
         u32 index = from / DIGIT_BITS;
         u64 bits = digit(index) | digit(index + 1) << DIGIT_BITS | digit(index + 2) << 2 * DIGIT_BITS;
         u32 word = low < 32 ? (u32)(bits >> from % DIGIT_BITS) << low : 0;
-        if (stores) row[at] = word;
+        if (stores) row.words[at] = word;
     }
 }
 
 // Writes floor(2^shift x) for a normalized number as words.
-DEVICE void write_number(const Digits& x, s32 shift, u32* pool, const DivisionCall& call, u32 item, bool stores) {
+DEVICE void write_number(const Digits& x, s32 shift, u32* pool, Row row, bool stores) {
 #pragma unroll
     for (u32 i = 0; i < DIGITS; i++) pool[i * BLOCK + threadIdx.x] = (u32)x.digit[i];
     warp_barrier();
@@ -142,6 +152,6 @@ DEVICE void write_number(const Digits& x, s32 shift, u32* pool, const DivisionCa
     auto digit = [=](u32 index) -> u64 {
         return index < THREADS * DIGITS ? first[index % DIGITS * BLOCK + index / DIGITS] : 0;
     };
-    write_words(digit, shift, call, item, stores);
+    write_words(digit, shift, row, stores);
     warp_barrier();
 }

@@ -39,6 +39,6 @@ KERNEL(divisors, DivisionCall) {
         }
         normalize(f);
         negate_where(f, sign_of(f));
-        write_number(f, (s32)shift, pool, call, item, items.stores(round));
+        write_number(f, (s32)shift, pool, result_row(call, item), items.stores(round));
     }
 }

@@ -46,7 +46,7 @@ KERNEL(inverses, DivisionCall) {
         for (u32 i = 0; i < DIGITS; i++)
             d.digit[i] = (s32)blend((u32)is_below, (u32)less.digit[i], (u32)d.digit[i]) & exists;
         bool stores = items.stores(round);
-        write_number(d, 0, pool, call, item, stores);
+        write_number(d, 0, pool, result_row(call, item), stores);
         if (stores && rank() == 0) call.flags[item] = exists ? 0 : 1;
     }
 }

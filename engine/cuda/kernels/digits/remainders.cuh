@@ -15,6 +15,6 @@ KERNEL(remainders, DivisionCall) {
         s32 factor = -(s32)(row_of(call.factor, item)[0] & 1);
 #pragma unroll
         for (u32 i = 0; i < DIGITS; i++) division.r.digit[i] &= factor;
-        write_number(division.r, -(s32)division.shift, pool, call, item, items.stores(round));
+        write_number(division.r, -(s32)division.shift, pool, result_row(call, item), items.stores(round));
     }
 }

@@ -121,6 +121,15 @@ fn divisors() {
 /// less, and numbers whose digits of a quotient are the greatest there are.
 #[test]
 fn quotients() {
+    divide_hard_numbers(false);
+}
+
+#[test]
+fn quotients_with_their_remainders() {
+    divide_hard_numbers(true);
+}
+
+fn divide_hard_numbers(with_remainders: bool) {
     let cuda = Cuda::on(devices(), Settings::default());
     for (wide, bits) in
         [(128, 64), (64, 128), (300, 30), (256, 128), (2048, 1024), (1024, 1061), (4000, 1061), (4096, 4096)]
@@ -142,16 +151,29 @@ fn quotients() {
         let (left, right) = (batch_of_width(&a, wide), batch_of_width(&n, bits));
         let zero = Mutex::default();
         let (divisors, count) = (Moduli::from(&right), a.len());
-        let call =
-            Quotients { a: (&left).into(), divisors, shortest_bits: 1, count, zero: &zero, watch: None };
+        let call = Quotients {
+            a: (&left).into(),
+            divisors,
+            shortest_bits: 1,
+            with_remainders,
+            count,
+            zero: &zero,
+            watch: None,
+        };
         let plan = cuda.plan(&Request::of_quotients(&call)).unwrap();
         let Some(answers) = crate::products::answers(cuda.run_new(&plan, Call::Quotients(&call))) else {
             return;
         };
         for (item, (a, n)) in a.iter().zip(&n).enumerate() {
-            let found = number(answers.get(item));
-            let expected = if *n == BigUint::ZERO { BigUint::ZERO } else { a / n };
+            let expected = match *n == BigUint::ZERO {
+                true => [BigUint::ZERO, BigUint::ZERO],
+                false => [a / n, a % n],
+            };
+            let (quotient, remainder) = answers.get(item).split_at(wide.div_ceil(64));
+            let found =
+                [number(quotient), if with_remainders { number(remainder) } else { expected[1].clone() }];
             assert!(found == expected, "{wide} by {bits} bits, {item}: {} by {}", show(a), show(n));
+            assert_eq!(remainder.is_empty(), !with_remainders);
         }
         let mut failed = zero.into_inner();
         failed.sort_unstable();
@@ -162,8 +184,15 @@ fn quotients() {
         let pick = |all: &[BigUint]| longest.iter().map(|&item| all[item].clone()).collect::<Vec<_>>();
         let (left, right) = (batch_of_width(&pick(&a), wide), batch_of_width(&pick(&n), bits));
         let (zero, divisors, count) = (Mutex::default(), Moduli::from(&right), longest.len());
-        let call =
-            Quotients { a: (&left).into(), divisors, shortest_bits: bits, count, zero: &zero, watch: None };
+        let call = Quotients {
+            a: (&left).into(),
+            divisors,
+            shortest_bits: bits,
+            with_remainders: false,
+            count,
+            zero: &zero,
+            watch: None,
+        };
         let plan = cuda.plan(&Request::of_quotients(&call)).unwrap();
         let answers = cuda.run_new(&plan, Call::Quotients(&call)).unwrap().answers;
         for (&item, answer) in longest.iter().zip(answers.iter()) {
