@@ -1,4 +1,4 @@
-//! What OpenSSL holds of this provider by a pointer: keys and the contexts of operations.
+//! Keys and contexts of operations, which OpenSSL holds by a pointer.
 
 use crate::core_handle::Core;
 use crate::failure::Failure;
