@@ -9,7 +9,7 @@ use crate::sign::{all_wrong, answer_good};
 use crate::{Curve, Ec, Ecdsa, Ed25519, Error, Keys, PublicKey, SignatureScheme, ecdsa, ed25519, point};
 
 /// The number of items with one key from which on a table of the key is made. It costs about three
-/// verifications, and two thirds of each are saved.
+/// verifications, and more than half of each is saved.
 const TABLE_FROM: usize = 8;
 
 impl Ec<'_> {
