@@ -8,6 +8,8 @@ pub(crate) mod batch_gcd;
 mod bench;
 mod completions;
 mod div;
+#[cfg(feature = "ec")]
+mod ec;
 #[cfg(feature = "fhe")]
 mod fhe;
 mod gcd;
@@ -38,6 +40,8 @@ use absent::absent;
 
 #[cfg(not(feature = "audit"))]
 absent!(audit, Audit, "audit", "Finds the RSA keys of a collection that share primes, and other weak ones");
+#[cfg(not(feature = "ec"))]
+absent!(ec, Ec, "ec", "Signs, verifies and derives secrets on elliptic curves");
 #[cfg(not(feature = "fhe"))]
 absent!(fhe, Fhe, "fhe", "Computes with encrypted bits (homomorphic encryption), for study and measurement");
 #[cfg(not(feature = "hardware"))]
@@ -70,6 +74,8 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     #[command(subcommand)]
     Rsa(rsa::Rsa),
+    #[cfg_attr(feature = "ec", command(subcommand))]
+    Ec(ec::Ec),
     #[cfg_attr(feature = "openssl", command(subcommand))]
     Openssl(openssl::Openssl),
     #[cfg_attr(feature = "fhe", command(subcommand))]
@@ -101,6 +107,7 @@ impl Command {
             Self::Primality(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Rsa(command) => command.run(),
+            Self::Ec(command) => command.run(),
             Self::Openssl(command) => command.run(),
             Self::Fhe(command) => command.run(),
             Self::Hardware(command) => command.run(),

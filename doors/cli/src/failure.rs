@@ -63,6 +63,13 @@ impl From<modmill_rsa::Error> for Failure {
     }
 }
 
+#[cfg(feature = "ec")]
+impl From<modmill_ec::Error> for Failure {
+    fn from(error: modmill_ec::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 impl From<modmill_measure::Error> for Failure {
     fn from(error: modmill_measure::Error) -> Self {
         match error {

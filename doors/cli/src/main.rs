@@ -34,6 +34,7 @@ Examples:
   modmill bench --bits 2048,4096 --html report.html
   modmill selftest                  prove this build on this hardware
   modmill rsa sign --key key.pem --padding pss --hash sha256 --in message --out message.sig
+  modmill ec keygen --curve ed25519 --out key.pem   a key for signatures on a curve
   modmill serve --data keys         a signing service for many clients
   modmill audit --in keys/          which RSA keys share a prime, and with which others
   modmill openssl doctor            prove that OpenSSL signs through modmill

@@ -3,15 +3,16 @@
 mod decrypt;
 mod encrypt;
 mod inspect;
-mod key_options;
-mod keygen;
+pub(super) mod key_options;
+pub(super) mod keygen;
 pub(super) mod message_operation;
 #[cfg(feature = "serve")]
 mod remote;
 mod run_options;
 mod scheme_options;
 pub(super) mod sign;
-mod verify;
+pub(super) mod streams;
+pub(super) mod verify;
 
 use crate::failure::Failure;
 

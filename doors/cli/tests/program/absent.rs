@@ -8,6 +8,7 @@ fn commands_of_other_features_are_in_the_help_and_say_what_brings_them() {
     let help = stdout(&run(&["--help"], "")).replace("\n               ", " ");
     for (command, feature, is_here) in [
         ("audit", "audit", cfg!(feature = "audit")),
+        ("ec", "ec", cfg!(feature = "ec")),
         ("fhe", "fhe", cfg!(feature = "fhe")),
         ("hardware", "hardware", cfg!(feature = "hardware")),
         ("load", "serve", cfg!(feature = "serve")),

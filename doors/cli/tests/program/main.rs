@@ -6,6 +6,8 @@ mod absent;
 mod audit;
 mod bench;
 mod common;
+#[cfg(feature = "ec")]
+mod ec;
 #[cfg(feature = "fhe")]
 mod fhe;
 mod gpu;

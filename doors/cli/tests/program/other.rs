@@ -190,7 +190,9 @@ fn help_fits_100_columns() {
     ]
     .map(|name| vec![name]);
     let audit = cfg!(feature = "audit").then_some(vec!["audit"]);
-    for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others).chain(audit) {
+    let ec = ["keygen", "sign", "verify", "derive", "inspect"].map(|name| vec!["ec", name]);
+    let ec = ec.into_iter().filter(|_| cfg!(feature = "ec"));
+    for command in [vec![], vec!["rsa"]].into_iter().chain(rsa).chain(others).chain(audit).chain(ec) {
         let arguments = [&command[..], &["--help"]].concat();
         // Without a terminal nothing but this says how wide the text may be.
         let wide = stdout(&modmill(&arguments).env("COLUMNS", "1000").output().unwrap());

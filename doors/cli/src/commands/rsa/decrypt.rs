@@ -49,7 +49,7 @@ impl Decrypt {
         };
         self.run.check(layout.answer, None)?;
         let key = self.run.key.private()?;
-        let engine = self.run.engine.engine()?;
+        let engine = self.run.streams.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
         let compute = |columns: Columns<'_>| rsa.decrypt_rows(&key, scheme, &columns[0]);
         let files = FileRules { names: FileNames::Remove("enc"), hash: None };

@@ -49,7 +49,7 @@ impl Encrypt {
         };
         self.run.check(layout.answer, None)?;
         let key = self.run.key.public()?;
-        let engine = self.run.engine.engine()?;
+        let engine = self.run.streams.engine.engine()?;
         let compute = |columns: Columns<'_>| Rsa::new(&engine).encrypt_rows(&key, scheme, &columns[0]);
         let files = FileRules { names: FileNames::Add("enc"), hash: None };
         let operation = MessageOperation { layout, files, engine: &engine, compute };

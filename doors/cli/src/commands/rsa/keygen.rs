@@ -124,15 +124,8 @@ impl Keygen {
 
     /// Refuses files that exist, unless they may be overwritten.
     fn check_files(&self) -> Result<(), Failure> {
-        // A device or a named pipe loses nothing.
-        let is_file = |path: &String| path != STANDARD && Path::new(path).is_file();
         let files = |output| (0..self.count as usize).map(move |index| self.file(output, index));
-        match self.outputs().flat_map(files).find(is_file) {
-            Some(path) if !self.force => {
-                Err(Failure::Usage(format!("{path} exists and may hold a key; --force overwrites it")))
-            }
-            _ => Ok(()),
-        }
+        check_new(self.outputs().flat_map(files), self.force)
     }
 
     /// Refuses options that do not go together.
@@ -180,8 +173,19 @@ impl Keygen {
     }
 }
 
+/// Refuses files that exist, unless they may be overwritten by `force`.
+pub(crate) fn check_new(mut files: impl Iterator<Item = String>, force: bool) -> Result<(), Failure> {
+    // A device or a named pipe loses nothing.
+    match files.find(|path| path != STANDARD && Path::new(path).is_file()) {
+        Some(path) if !force => {
+            Err(Failure::Usage(format!("{path} exists and may hold a key; --force overwrites it")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A path whose folder has one name only, so that two paths of a file that may not exist yet are equal.
-fn absolute(path: &str) -> PathBuf {
+pub(crate) fn absolute(path: &str) -> PathBuf {
     let path = Path::new(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (folder.canonicalize(), path.file_name()) {
@@ -191,7 +195,7 @@ fn absolute(path: &str) -> PathBuf {
 }
 
 /// Writes a file, on Unix with the given mode, or standard output for `-`.
-fn write(path: &str, bytes: &[u8], mode: Option<u32>) -> Result<(), Failure> {
+pub(crate) fn write(path: &str, bytes: &[u8], mode: Option<u32>) -> Result<(), Failure> {
     if writes_terminal(path) {
         check_terminal(bytes)?;
     }

@@ -1,10 +1,11 @@
-//! An operation of RSA on records of messages, signatures and ciphertexts.
+//! An operation of RSA or of elliptic curves on records of messages, signatures and ciphertexts.
 
 use crate::failure::Failure;
 use crate::records::{Answers, FileRules, Layout, Operation, Reason, Records};
 use modmill::Engine;
-use modmill_rsa::{ItemError, Rows};
+use modmill_rsa::Rows;
 use rayon::prelude::*;
+use std::fmt::Display;
 use std::ops::Range;
 
 /// The fields of readable records, one list of bytes for each field.
@@ -15,7 +16,7 @@ pub(crate) trait AnswerList: Send + Sync {
     fn len(&self) -> usize;
 
     /// The bytes of an answer. A verdict has none.
-    fn get(&self, item: usize) -> Result<&[u8], &ItemError>;
+    fn get(&self, item: usize) -> Result<&[u8], &dyn Display>;
 }
 
 impl AnswerList for Rows {
@@ -23,18 +24,44 @@ impl AnswerList for Rows {
         self.len()
     }
 
-    fn get(&self, item: usize) -> Result<&[u8], &ItemError> {
-        self.get(item)
+    fn get(&self, item: usize) -> Result<&[u8], &dyn Display> {
+        self.get(item).map_err(|error| error as &dyn Display)
     }
 }
 
-impl AnswerList for modmill_rsa::Answers<()> {
+/// An answer, or why there is none.
+impl<T: AnswerBytes, E: Display + Send + Sync> AnswerList for Vec<Result<T, E>> {
     fn len(&self) -> usize {
         self.as_slice().len()
     }
 
-    fn get(&self, item: usize) -> Result<&[u8], &ItemError> {
-        self[item].as_ref().map(|()| &[][..])
+    fn get(&self, item: usize) -> Result<&[u8], &dyn Display> {
+        self[item].as_ref().map(T::octets).map_err(|error| error as &dyn Display)
+    }
+}
+
+/// An answer with its bytes, of which a verdict has none.
+pub(crate) trait AnswerBytes: Send + Sync {
+    fn octets(&self) -> &[u8];
+}
+
+impl AnswerBytes for () {
+    fn octets(&self) -> &[u8] {
+        &[]
+    }
+}
+
+#[cfg(feature = "ec")]
+impl AnswerBytes for Vec<u8> {
+    fn octets(&self) -> &[u8] {
+        self
+    }
+}
+
+#[cfg(feature = "ec")]
+impl AnswerBytes for zeroize::Zeroizing<Vec<u8>> {
+    fn octets(&self) -> &[u8] {
+        self
     }
 }
 

@@ -75,12 +75,12 @@ impl Sign {
         {
             check_standard_input(self.server.files().chain(self.run.inputs()))?;
             if let Some(remote) = self.server.connect(self.run.key.name(), scheme)? {
-                let engine = self.run.engine.engine()?;
+                let engine = self.run.streams.engine.engine()?;
                 return self.answer(&engine, |columns| remote.sign(&engine, &columns[0], has_digests));
             }
         }
         let key = self.run.key.private()?;
-        let engine = self.run.engine.engine()?;
+        let engine = self.run.streams.engine.engine()?;
         let rsa = self.protection.rsa(&engine);
         self.answer(&engine, |columns| match has_digests {
             true => rsa.sign_digests_rows(&key, scheme, &columns[0]),

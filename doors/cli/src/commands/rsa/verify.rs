@@ -5,7 +5,7 @@ use super::run_options::RunOptions;
 use super::scheme_options::SignatureOptions;
 use crate::failure::Failure;
 use crate::io::print;
-use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields, Tally};
+use crate::records::{AnswerField, FileNames, FileRules, Format, Layout, Notation, OtherFields, Tally};
 use modmill_rsa::{ItemError, Rsa};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,7 +56,7 @@ impl Verify {
         };
         self.run.check(layout.answer, signatures)?;
         let key = self.run.key.public()?;
-        let engine = self.run.engine.engine()?;
+        let engine = self.run.streams.engine.engine()?;
         // Files were hashed while they were read.
         let has_digests = self.signature.digest || !self.run.format().has_fields();
         let wrong = AtomicU64::new(0);
@@ -74,34 +74,46 @@ impl Verify {
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
         let operation = MessageOperation { layout, files, engine: &engine, compute };
         let tally = self.run.run(&operation, signatures, &engine)?;
-        if tally.items == 0 {
-            return Err(Failure::Items("there is nothing to verify: --in has no records".to_owned()));
-        }
-        let (items, unit) = (tally.items, tally.unit);
-        let summary = summary(&tally, wrong.into_inner());
-        tally.finish_in_words(&summary)?;
-        if self.run.quiet || self.run.json || self.run.writes_to_standard_output(layout.answer) {
-            return Ok(());
-        }
-        print(&match items {
-            1 => "Verified OK\n".to_owned(),
-            _ => format!("Verified OK: {items} {unit}\n"),
-        })
+        let streams = &self.run.streams;
+        let is_silent = streams.quiet || streams.json || self.run.writes_to_standard_output(layout.answer);
+        confirm(tally, wrong.into_inner(), is_silent)
     }
 
     /// The place of the signatures, if they are not fields of the records.
     fn signatures(&self) -> Result<Option<&str>, Failure> {
-        match (self.signatures.as_deref(), self.run.format().has_fields()) {
-            (None, false) => Err(Failure::Usage(
-                "--sig names the signature; records with a field for it need --format lines, parquet or arrow"
-                    .to_owned(),
-            )),
-            (Some(_), true) => Err(Failure::Usage(
-                "--sig is for files and folders; here the signature is a field of the input".to_owned(),
-            )),
-            (signatures, _) => Ok(signatures),
-        }
+        place_of_signatures(self.signatures.as_deref(), self.run.format())
     }
+}
+
+/// The place of signatures, if they are not fields of the records. `signatures` is the value of `--sig`.
+pub(crate) fn place_of_signatures(signatures: Option<&str>, format: Format) -> Result<Option<&str>, Failure> {
+    match (signatures, format.has_fields()) {
+        (None, false) => Err(Failure::Usage(
+            "--sig names the signature; records with a field for it need --format lines, parquet or arrow"
+                .to_owned(),
+        )),
+        (Some(_), true) => Err(Failure::Usage(
+            "--sig is for files and folders; here the signature is a field of the input".to_owned(),
+        )),
+        (signatures, _) => Ok(signatures),
+    }
+}
+
+/// Says how many of the records have wrong signatures, and confirms in words that none has unless it `is_silent`.
+pub(crate) fn confirm(tally: Tally, wrong: u64, is_silent: bool) -> Result<(), Failure> {
+    if tally.items == 0 {
+        return Err(Failure::Items("there is nothing to verify: --in has no records".to_owned()));
+    }
+    let (items, unit) = (tally.items, tally.unit);
+    let summary = summary(&tally, wrong);
+    tally.finish_in_words(&summary)?;
+    if is_silent {
+        return Ok(());
+    }
+    print(&match items {
+        1 => "Verified OK\n".to_owned(),
+        _ => format!("Verified OK: {items} {unit}\n"),
+    })
 }
 
 /// How many of the records have wrong signatures, and how many could not be verified for another reason.
