@@ -30,6 +30,7 @@ from .integers import (
     next_prime,
 )
 from .powers import FixedBase, fixed_base, multi_pow, product_mod
+from .trees import ProductTree, batch_gcd, crt
 
 _nvrtc.locate()
 
@@ -40,8 +41,11 @@ __all__ = [
     "Engine",
     "FixedBase",
     "ItemError",
+    "ProductTree",
     "UnavailableError",
     "__version__",
+    "batch_gcd",
+    "crt",
     "divexact",
     "f_divmod",
     "fixed_base",
@@ -68,9 +72,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import ipcl, paillier, psi, ray, rsa, tables
+    from . import audit, ipcl, paillier, psi, ray, rsa, tables
 else:
-    _MODULES = ("ipcl", "paillier", "psi", "ray", "rsa", "tables")
+    _MODULES = ("audit", "ipcl", "paillier", "psi", "ray", "rsa", "tables")
 
     def __getattr__(name):
         # Modules that need other packages, or time, are imported when they are first used.

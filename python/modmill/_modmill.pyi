@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, SupportsIndex, TypeAlias, TypedDict, final, overload
 
 from .psi import Stream
-from .types import Backend, Numbers, OfStrings, Options, Out, Strings, Watched
+from .types import Backend, Numbers, OfStrings, OneNumber, Options, Out, Reading, Strings, Watched
 
 class _Memory(TypedDict):
     device: str
@@ -27,10 +27,15 @@ __all__ = [
     "PaillierPublicKey",
     "ParquetReader",
     "ParquetWriter",
+    "ProductTree",
     "PsiParty",
     "RsaPrivateKey",
     "RsaPublicKey",
     "__version__",
+    "audit",
+    "audit_corpus_len",
+    "batch_gcd",
+    "crt",
     "divexact",
     "f_divmod",
     "fixed_base",
@@ -145,6 +150,17 @@ class Engine:
 @final
 class FixedBase:
     def pow(self, exp: Numbers, secret: bool, options: Options) -> Any: ...
+
+@final
+class ProductTree:
+    def __new__(cls, column: Numbers, options: Reading) -> ProductTree: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def product(self, options: OneNumber) -> Any: ...
+    def remainders(self, x: Numbers, options: Options) -> Any: ...
+    def shared_factors(self, others: Numbers, options: Options) -> Any: ...
+    def combine(self, a: Numbers, options: OneNumber) -> Any: ...
 
 @final
 class RsaPublicKey:
@@ -301,6 +317,17 @@ class PaillierCiphertexts:
     def from_bytes(key: PaillierPublicKey, data: bytes) -> PaillierCiphertexts: ...
     def __len__(self) -> int: ...
 
+def audit(
+    moduli: Numbers,
+    ids: list[str] | None,
+    folder: str | PathLike[str] | None,
+    adds: bool,
+    memory: int | None,
+    options: Any,
+) -> Any: ...
+def audit_corpus_len(folder: str | PathLike[str]) -> int: ...
+def batch_gcd(moduli: Numbers, options: Options) -> Any: ...
+def crt(residues: Numbers, moduli: Numbers, options: OneNumber) -> Any: ...
 def nvrtc() -> tuple[str, Path | None]: ...
 def paillier_decrypt_arrow(
     key: PaillierPrivateKey, ciphertexts: Any, exponent: int, options: Options

@@ -49,6 +49,7 @@ from .engine import Engine
 from .types import Backend
 
 __all__ = [
+    "batch_gcd",
     "paillier_decrypt",
     "paillier_encrypt",
     "paillier_sum",
@@ -316,6 +317,33 @@ def psi_tags(
     """Return the dataset with the tags of elements that the other party has blinded, by `modmill.tables.PsiTags`."""
     step = tables.PsiTags(_travels(party), column=column, out=out)
     return _over(ds, step, **cluster)
+
+
+def batch_gcd(
+    ds: Any,
+    *,
+    modulus: str,
+    work: Any,
+    out: str = "gcd",
+    error: str | None = "error",
+    subsets: int | None = None,
+    max_bits: int | None = MAX_BITS,
+    **cluster: Unpack[Cluster],
+) -> Any:
+    """Return the dataset with the factors that each number of the column ``modulus`` shares with any other one, as `modmill.batch_gcd`.
+
+    The rows are computed in subsets of ``batch_size`` rows, by default 65536, or in about as many ``subsets`` as named. Every two subsets
+    meet, so that few large ones take less time than many small ones.
+
+    ``work`` is a folder that every machine of the cluster sees. It keeps the rows of each subset, their product and their answers in files
+    that are named by the digests of what they were computed from: a task that is run again, or a job over the same rows, goes on with
+    them. Whoever has the answers removes the folder. It holds factors of other people's keys, as the answers do.
+
+    The products are computed at once, and the answers when the rows are asked for.
+    """
+    from ._ray_trees import compare
+
+    return compare(ds, modulus, out, error, work, subsets, max_bits, Actors(**cluster))
 
 
 def powmod_files(

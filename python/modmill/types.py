@@ -15,6 +15,7 @@ __all__ = [
     "AsDevice",
     "AsInts",
     "AsNumpy",
+    "Audited",
     "Backend",
     "Bar",
     "Errors",
@@ -23,9 +24,11 @@ __all__ = [
     "LimbArray",
     "Numbers",
     "OfStrings",
+    "OneNumber",
     "Options",
     "Out",
     "Progress",
+    "Reading",
     "Strings",
     "Watched",
 ]
@@ -111,12 +114,27 @@ class Options(OfStrings, total=False):
     max_bits: int | None
 
 
-class _Shared(Watched, total=False):
+class Reading(Watched, total=False):
+    """The options by which numbers are read."""
+
     width: int | None
     max_bits: int | None
 
 
-class _Raising(_Shared, total=False):
+class OneNumber(Reading, total=False):
+    """The options of functions of columns whose answer is one number."""
+
+    out: Out
+
+
+class Audited(TypedDict, total=False):
+    """The options of `modmill.audit`."""
+
+    engine: Engine | None
+    max_bits: int | None
+
+
+class _Raising(Reading, total=False):
     errors: Literal["raise"]
 
 

@@ -136,7 +136,7 @@ pub(crate) fn deliver<'py>(
 }
 
 /// The first failed item and the number of the others.
-fn summary(failed: &[(usize, String)]) -> String {
+pub(crate) fn summary(failed: &[(usize, String)]) -> String {
     let (index, reason) = &failed[0];
     match failed.len() {
         1 => format!("item {index}: {reason}"),

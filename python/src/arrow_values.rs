@@ -11,11 +11,12 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Item `row` as an object of Python: `bytes`, `bool`, `str`, `int`, `float` or `None`.
+/// Item `row` as an object of Python: `bytes`, `bool`, `str`, `int`, `float` or `None`, or a list or a
+/// dictionary of them.
 pub(crate) fn object<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
     if array.is_null(row) {
         return Ok(py.None().into_bound(py));
@@ -42,6 +43,19 @@ pub(crate) fn object<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyRe
         DataType::UInt64 => number!(UInt64Type),
         DataType::Float32 => number!(Float32Type),
         DataType::Float64 => number!(Float64Type),
+        DataType::List(_) => {
+            let items = array.as_list::<i32>().value(row);
+            let items: Vec<_> =
+                (0..items.len()).map(|row| object(py, &items, row)).collect::<PyResult<_>>()?;
+            items.into_bound_py_any(py)
+        }
+        DataType::Struct(fields) => {
+            let found = PyDict::new(py);
+            for (field, column) in fields.iter().zip(array.as_struct().columns()) {
+                found.set_item(field.name(), object(py, column, row)?)?;
+            }
+            Ok(found.into_any())
+        }
         other => Err(PyTypeError::new_err(format!(
             "items of a column of {other} are read by pyarrow.array(column)"
         ))),

@@ -81,6 +81,16 @@ impl Raised for modmill_paillier::KeyError {
     }
 }
 
+impl Raised for modmill_audit::Error {
+    fn raised(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Engine(error) => error.raised(py),
+            error @ modmill_audit::Error::File { .. } => PyOSError::new_err(error.to_string()),
+            error => PyValueError::new_err(error.to_string()),
+        }
+    }
+}
+
 impl Raised for modmill_psi::Error {
     fn raised(self, py: Python<'_>) -> PyErr {
         match self {

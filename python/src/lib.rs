@@ -12,6 +12,7 @@ mod arithmetic;
 mod arrow_in;
 mod arrow_out;
 mod arrow_values;
+mod audit;
 mod checks;
 mod column;
 mod device;
@@ -40,6 +41,7 @@ mod rsa;
 mod rsa_schemes;
 mod signs;
 mod strings;
+mod trees;
 mod upload;
 mod watching;
 
@@ -59,6 +61,8 @@ mod _modmill {
     use crate::arithmetic::{gcd, invert, mul, mulmod, powmod};
     #[pymodule_export]
     use crate::arrow_out::Column;
+    #[pymodule_export]
+    use crate::audit::{audit, audit_corpus_len};
     #[pymodule_export]
     use crate::engine::{Engine, nvrtc};
     #[pymodule_export]
@@ -89,4 +93,6 @@ mod _modmill {
     use crate::psi_party::PsiParty;
     #[pymodule_export]
     use crate::rsa::{RsaPrivateKey, RsaPublicKey, rsa_generate, rsa_load};
+    #[pymodule_export]
+    use crate::trees::{ProductTree, batch_gcd, crt};
 }

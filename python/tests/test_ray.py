@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import math
 import os
+import random
+import signal
 import subprocess
 import sys
 import threading
@@ -196,6 +199,86 @@ def test_files(cluster: None, tmp_path: Path) -> None:
         modmill.ray.powmod_files(source, target, mode="replace", **{**arguments, "base": "nombre"})
     assert [path.name for path in target.iterdir()] == ["00000-1.parquet"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def shared(moduli: list[int]) -> list[int]:
+    product = math.prod(moduli)
+    return [math.gcd(n, product // n) for n in moduli]
+
+
+def test_batch_gcd(cluster: None, tmp_path: Path) -> None:
+    """Subsets meet: the numbers of each share factors with those of others, and some rows have no number."""
+    rng = random.Random(5)
+    primes = [n for n in range(2**10, 2**11) if all(n % d for d in range(2, 46))]
+    moduli = [rng.choice(primes) * rng.choice(primes) * (2**89 - 1 + 2 * item) for item in range(200)]
+    moduli[7] = moduli[150]
+    values: list[bytes | None] = [n.to_bytes(20, "big") for n in moduli]
+    values[3], values[5], values[9] = None, bytes(20), bytes(200)
+    table = pa.table({"id": pa.array(range(200), pa.int64()), "modulus": pa.array(values, pa.binary())})
+    present = [item for item in range(200) if item not in (3, 5, 9)]
+    expected = dict(zip(present, shared([moduli[item] for item in present])))
+    ds = ray.data.from_arrow([table.slice(start, 50) for start in range(0, 200, 50)])
+    for options in ({"subsets": 4}, {"batch_size": 50}, {}):
+        rows = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, max_bits=1000, **options).take_all()
+        found = by_id(rows, "gcd")
+        assert {item: int.from_bytes(found[item]) for item in present} == expected
+        reasons = {item: reason for item, reason in by_id(rows, "error").items() if reason}
+        assert reasons == {
+            3: "modulus is null",
+            5: "the modulus is zero",
+            9: "modulus has 1600 bits, more than max_bits",
+        }
+    # The same rows once more: nothing is computed again.
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, max_bits=1000, subsets=4).take_all()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    for arguments, text in [
+        ({"modulus": "n"}, "modulus: there is no column 'n'"),
+        ({"modulus": "modulus", "out": "id"}, "the dataset has a column 'id' already"),
+        ({"modulus": "modulus", "subsets": 0}, "subsets is 0"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            modmill.ray.batch_gcd(ds, work=tmp_path, **arguments)  # type: ignore[arg-type]
+
+
+def workers() -> list[int]:
+    """The processes of actors that compute batches."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            title = path.read_bytes()
+        except OSError:
+            continue
+        if title.startswith(b"ray::") and b"Factors" in title:
+            found.append(int(path.parent.name))
+    return found
+
+
+def test_a_worker_is_killed(cluster: None, tmp_path: Path) -> None:
+    """A worker dies while it computes a subset: the others keep their answers, and every row arrives once."""
+    rng = random.Random(6)
+    moduli = [rng.getrandbits(1024) | 1 for _ in range(6000)]
+    moduli[1000] = moduli[5999]
+    table = pa.table({"id": range(6000), "modulus": [n.to_bytes(128, "big") for n in moduli]})
+    ds = ray.data.from_arrow([table.slice(start, 500) for start in range(0, 6000, 500)])
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not killed:
+            if any(tmp_path.glob("gcds-*")):
+                for pid in workers()[:1]:
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+            time.sleep(0.01)
+
+    answers = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, batch_size=500)
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    rows = answers.take_all()
+    complete = len(list(tmp_path.glob("gcds-*")))
+    assert killed and complete == 12, f"{killed} killed, {complete} subsets"
+    found = by_id(rows, "gcd")
+    assert [int.from_bytes(found[item]) for item in range(6000)] == modmill.batch_gcd(moduli)
 
 
 def test_first_example_of_the_manual(tmp_path: Path) -> None:

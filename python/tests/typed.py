@@ -33,6 +33,13 @@ assert_type(modmill.fixed_base(2, 7, 64), modmill.FixedBase)
 assert_type(modmill.product_mod([2, 3], 7), int)
 assert_type(modmill.next_prime([2, 3]), list[int])
 assert_type(modmill.is_strong_bpsw_prp(7), bool)
+assert_type(modmill.batch_gcd([15, 35]), list[int])
+assert_type(modmill.batch_gcd([15, 35], out="arrow"), modmill.Column)
+assert_type(modmill.ProductTree([3, 5]).product(), int)
+assert_type(modmill.ProductTree([3, 5]).product(out="bytes"), bytes)
+assert_type(modmill.crt([2, 3], [3, 5]), int)
+assert_type(modmill.audit.check([15]), modmill.Column)
+assert_type(modmill.audit.check([15], errors="column"), tuple[modmill.Column, modmill.Column])
 assert_type(modmill.__version__, str)
 modmill.Engine(backend="gpu")  # type: ignore[arg-type]
 modmill.powmod([2, 3], 3, 5, out="list")  # type: ignore[call-overload]

@@ -258,7 +258,10 @@ pub fn crt<'a>(
         return Batch::try_zeros(1, 1);
     }
     let inverses = match engine.inv(&tree.cofactors(engine, None)?, tree.leaves()) {
-        Err(Error::Items(partial)) => return Err(nothing(partial.failed)),
+        Err(Error::Items(mut partial)) => {
+            partial.failed.iter_mut().for_each(|item| item.kind = ItemErrorKind::NotCoprime);
+            return Err(nothing(partial.failed));
+        }
         inverses => inverses?,
     };
     let numerators = engine.mul_mod(residues, &inverses, tree.leaves())?;

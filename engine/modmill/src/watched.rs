@@ -43,6 +43,12 @@ impl Engine {
         Self { place: Host { backends: Arc::clone(&self.place.backends), watch } }
     }
 
+    /// The watch of this engine's calls, if they are watched.
+    #[must_use]
+    pub fn watched(&self) -> Option<&Arc<Watch>> {
+        self.place.watch.as_ref()
+    }
+
     /// Whether the calls of this engine were asked to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.watch().is_some_and(Watch::is_stopped)

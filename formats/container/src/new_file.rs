@@ -13,6 +13,9 @@ pub struct NewFile {
     path: PathBuf,
 }
 
+/// The beginning and the end of temporary names.
+const TEMPORARY: [&str; 2] = [".modmill-", ".tmp"];
+
 impl NewFile {
     /// A new file for a path. A secret one can be read by its owner only, on Unix, from the first moment.
     ///
@@ -36,7 +39,7 @@ impl NewFile {
             _ => Path::new("."),
         };
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".modmill-").suffix(".tmp");
+        builder.prefix(TEMPORARY[0]).suffix(TEMPORARY[1]);
         #[cfg(unix)]
         if !is_secret {
             use std::os::unix::fs::PermissionsExt;
@@ -44,6 +47,12 @@ impl NewFile {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         Ok(Self { file: builder.tempfile_in(folder)?, path })
+    }
+
+    /// Whether a file name is temporary. A program that is killed leaves the files that it did not finish.
+    #[must_use]
+    pub fn is_temporary(name: &str) -> bool {
+        name.starts_with(TEMPORARY[0]) && name.ends_with(TEMPORARY[1])
     }
 
     /// Gives the file its name.

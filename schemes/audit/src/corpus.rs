@@ -12,13 +12,14 @@ use crate::audit::{Audit, Divisions};
 use crate::base::value;
 use crate::collection::{Collection, Key};
 use crate::error::{Error, at};
-use crate::files::Folder;
+use crate::files::{self, Folder};
 use crate::finding::Finding;
 use crate::forest::Roots;
 use crate::progress::Stage;
 use crate::widths::subsets;
 use index::{Alias, Index, hash};
 use modmill::{Batch, trees};
+use modmill_container::NewFile;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -26,6 +27,7 @@ use std::io::Write;
 use std::path::Path;
 
 const MANIFEST: &str = "manifest.json";
+const LOCK: &str = "lock";
 const FORMAT: &str = "modmill-audit-corpus";
 const VERSION: u32 = 1;
 
@@ -48,6 +50,39 @@ struct Segment {
     keys: String,
     index: String,
     roots: Vec<String>,
+}
+
+impl Manifest {
+    fn new(segments: Vec<Segment>) -> Self {
+        Self { format: FORMAT.to_owned(), version: VERSION, segments }
+    }
+
+    /// Replaces the list of files, which is there as a whole or as it was.
+    fn write(self, list: &Path) -> Result<Self, Error> {
+        let text = serde_json::to_vec_pretty(&self);
+        let text = text.map_err(|error| Error::corpus(list, error.to_string()))?;
+        let publish = || {
+            let mut file = NewFile::create(list, false)?;
+            file.write_all(&text)?;
+            file.publish()
+        };
+        at(list, publish())?;
+        Ok(self)
+    }
+}
+
+impl Segment {
+    /// Whether a file has the name of a segment's: `keys-TAG`, `index-TAG` or `root-TAG-NUMBER`.
+    fn has_name(name: &str) -> bool {
+        let mut parts = name.split('-');
+        let is_tag = |tag: &str| tag.len() == files::NAME && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
+        parts.next().is_some_and(|start| ["keys", "index", "root"].contains(&start))
+            && parts.next().is_some_and(is_tag)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &String> {
+        [&self.keys, &self.index].into_iter().chain(&self.roots)
+    }
 }
 
 /// A key of the corpus: its number, counted through all segments.
@@ -85,7 +120,7 @@ impl Corpus {
             return Err(Error::corpus(path, "there is no corpus in this folder; --add makes one"));
         }
         let folder = Folder::create(path)?;
-        let lock_path = path.join("lock");
+        let lock_path = path.join(LOCK);
         let lock = at(&lock_path, File::options().write(true).create(true).truncate(false).open(&lock_path));
         let lock = match lock {
             Err(_) if !adds => at(&list, File::open(&list))?,
@@ -98,14 +133,29 @@ impl Corpus {
         let manifest = match list.is_file() {
             true => Self::read(&list)?,
             false => {
-                let others = |entry: fs::DirEntry| entry.file_name() != "lock";
+                let is_other = |name: &str| name != LOCK && !NewFile::is_temporary(name);
+                let others = |entry: fs::DirEntry| is_other(&entry.file_name().to_string_lossy());
                 if at(path, fs::read_dir(path))?.flatten().any(others) {
                     return Err(Error::corpus(path, "the folder has other files and no corpus"));
                 }
-                Manifest { format: FORMAT.to_owned(), version: VERSION, segments: Vec::new() }
+                // An audit that is killed then leaves a corpus.
+                Manifest::new(Vec::new()).write(&list)?
             }
         };
-        Ok(Self { folder, manifest, _lock: lock })
+        let corpus = Self { folder, manifest, _lock: lock };
+        if adds {
+            corpus.remove_rest()?;
+        }
+        Ok(corpus)
+    }
+
+    /// Removes the files of audits that were killed before their keys were added.
+    fn remove_rest(&self) -> Result<(), Error> {
+        let segments = self.manifest.segments.iter();
+        let known: BTreeSet<&String> = segments.flat_map(Segment::files).collect();
+        self.folder.remove(|name| {
+            Segment::has_name(name) && !known.contains(&name.to_owned()) || NewFile::is_temporary(name)
+        })
     }
 
     fn read(list: &Path) -> Result<Manifest, Error> {
@@ -316,17 +366,7 @@ impl Corpus {
         let segment = Segment { count: new.len() as u64, keys, index, roots: names };
         let mut segments = self.manifest.segments.clone();
         segments.push(segment);
-        let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, segments };
-        let path = self.folder.path().join(MANIFEST);
-        let text =
-            serde_json::to_vec_pretty(&manifest).map_err(|error| Error::corpus(&path, error.to_string()))?;
-        let publish = || {
-            let mut file = modmill_container::NewFile::create(&path, false)?;
-            file.write_all(&text)?;
-            file.publish()
-        };
-        at(&path, publish())?;
-        self.manifest = manifest;
+        self.manifest = Manifest::new(segments).write(&self.folder.path().join(MANIFEST))?;
         Ok(())
     }
 }

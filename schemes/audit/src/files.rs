@@ -29,6 +29,17 @@ impl Folder {
         &self.0
     }
 
+    /// Removes the files whose names `is_rest` says so of.
+    pub(crate) fn remove(&self, is_rest: impl Fn(&str) -> bool) -> Result<(), Error> {
+        for entry in at(&self.0, std::fs::read_dir(&self.0))? {
+            let path = at(&self.0, entry)?.path();
+            if is_rest(&path.file_name().unwrap_or_default().to_string_lossy()) {
+                at(&path, std::fs::remove_file(&path))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a file, which is there as a whole or not at all.
     pub(crate) fn write(
         &self,
@@ -146,7 +157,10 @@ pub(crate) fn write_limbs(output: &mut dyn Write, limbs: &[u64]) -> io::Result<(
     })
 }
 
+/// The digits of a file's name that stand for a digest.
+pub(crate) const NAME: usize = 32;
+
 /// The part of a file's name that stands for a digest.
 pub(crate) fn name(digest: &[u8; 32]) -> String {
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    digest[..NAME / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }

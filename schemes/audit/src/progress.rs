@@ -93,6 +93,12 @@ impl Progress {
         Self::default()
     }
 
+    /// The state of an audit that has not begun, and that others watch and stop too.
+    #[must_use]
+    pub fn watched_by(watch: &Arc<Watch>) -> Self {
+        Self { watch: Arc::clone(watch), ..Self::default() }
+    }
+
     /// The watch of the engine's calls, which stops the audit.
     #[must_use]
     pub fn watch(&self) -> &Arc<Watch> {

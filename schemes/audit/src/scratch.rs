@@ -8,10 +8,14 @@ use crate::error::at;
 use crate::files::{self, Folder};
 use crate::widths::Subset;
 use modmill::Batch;
+use modmill_container::NewFile;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::Path;
+
+/// The folder of the results. It holds nothing else, so that all of it can be removed.
+const FOLDER: &str = "modmill-audit";
 
 /// A folder of intermediate results.
 #[derive(Debug)]
@@ -24,27 +28,19 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A folder, which is made if it is absent. The results of an earlier audit stay there for this one, if
-    /// `resumes`; otherwise they are removed.
+    /// Results in the folder `modmill-audit` of a folder, both of which are made if they are absent. The
+    /// results of an earlier audit stay there for this one, if `resumes`; otherwise they are removed.
     pub fn open(path: &Path, resumes: bool) -> Result<Self, Error> {
-        let folder = Folder::create(path)?;
-        let scratch = Self { folder, digests: Mutex::default(), all: Mutex::default() };
-        if !resumes {
-            scratch.clear()?;
-        }
-        Ok(scratch)
+        let folder = Folder::create(&path.join(FOLDER))?;
+        // An audit that was killed has left files that it did not finish.
+        folder.remove(|name| !resumes || NewFile::is_temporary(name))?;
+        Ok(Self { folder, digests: Mutex::default(), all: Mutex::default() })
     }
 
     /// Removes all results.
-    pub fn clear(&self) -> Result<(), Error> {
-        for entry in at(self.folder.path(), std::fs::read_dir(self.folder.path()))? {
-            let path = at(self.folder.path(), entry)?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if ["root-", "shared-"].iter().any(|start| name.starts_with(start)) {
-                at(&path, std::fs::remove_file(&path))?;
-            }
-        }
-        Ok(())
+    pub fn clear(self) -> Result<(), Error> {
+        self.folder.remove(|_| true)?;
+        at(self.folder.path(), std::fs::remove_dir(self.folder.path()))
     }
 
     /// Says what the moduli are compared with: their own digest, and those of products outside.

@@ -102,8 +102,16 @@ pub(super) fn open(input: &mut Input, layout: &Layout) -> Result<(RowColumns, u6
         names.ok_or_else(|| wrong("a quotation mark of the line with names has no partner".to_owned()))?;
     let find = |name: &str| names.iter().position(|known| known == name);
     let number = find(layout.required[0])
-        .ok_or_else(|| wrong(format!("no column {:?} among {}", layout.required[0], names.join(", "))))?;
+        .ok_or_else(|| wrong(format!("no column {:?} among {}", layout.required[0], shown(&names))))?;
     Ok((RowColumns { number, beside: beside.and_then(find) }, 1))
+}
+
+/// The names of columns for people. A line that is no line of names may have anything in its fields, also a
+/// private key: a field that is long for a name is left out.
+fn shown(names: &[Cow<'_, str>]) -> String {
+    const LONGEST: usize = 40;
+    let name = |name: &Cow<'_, str>| if name.len() > LONGEST { "..".to_owned() } else { name.to_string() };
+    names.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

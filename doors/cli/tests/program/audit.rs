@@ -1,18 +1,22 @@
 //! `modmill audit`.
 
 use crate::common::{modmill, run, scratch, stderr, stdout};
-use modmill_rsa::{PrivateKey, PublicKey, Sizes};
+use arrow_array::{ArrayRef, BinaryArray, LargeBinaryArray, RecordBatch, StringArray};
+use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
 use num_bigint::BigUint;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Eight primes of 512 bits.
-fn primes() -> Vec<BigUint> {
+/// Primes of `bits` bits.
+fn primes(bits: usize, count: usize) -> Vec<BigUint> {
     let engine = modmill::Engine::builder().threads(1).build().unwrap();
     let mut primes = Vec::new();
-    while primes.len() < 8 {
-        let found = modmill_primes::find_many(&engine, 512, 8, |_| true).unwrap();
+    while primes.len() < count {
+        let found = modmill_primes::find_many(&engine, bits, count, |_| true).unwrap();
         primes.extend(found.iter().map(|prime| BigUint::from_slice(&words(prime))));
     }
     primes
@@ -46,7 +50,7 @@ fn texts<'a>(value: &'a Value, field: &str) -> Vec<&'a str> {
 
 #[test]
 fn folders_of_keys_are_audited_and_recovered() {
-    let p = primes();
+    let p = primes(512, 8);
     let folder = folder("audit-folder");
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::create_dir(folder.join("deep")).unwrap();
@@ -181,4 +185,223 @@ fn columns_are_named_and_corpora_grow() {
     let output = modmill(&["audit", "--in", &at("third"), "--corpus", &corpus]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("root-") && stderr(&output).contains("3 left"), "{}", stderr(&output));
+}
+
+/// A line of `authorized_keys`.
+fn openssh(modulus: &BigUint) -> String {
+    use base64ct::{Base64, Encoding};
+    let string = |bytes: &[u8]| [&(bytes.len() as u32).to_be_bytes(), bytes].concat();
+    let number = [&[0], &modulus.to_bytes_be()[..]].concat();
+    let key = [string(b"ssh-rsa"), string(&[1, 0, 1]), string(&number)].concat();
+    format!("ssh-rsa {}", Base64::encode_string(&key))
+}
+
+/// A private key in PEM.
+fn private(p: &BigUint, q: &BigUint) -> String {
+    let bytes = BigUint::to_bytes_be;
+    let exponent = BigUint::from(65_537u32);
+    let inverse = exponent.modinv(&((p - 1u8) * (q - 1u8))).unwrap();
+    let parts = PrivateParts {
+        modulus: &bytes(&(p * q)),
+        public_exponent: &bytes(&exponent),
+        private_exponent: &bytes(&inverse),
+        prime1: &bytes(p),
+        prime2: &bytes(q),
+        ..PrivateParts::default()
+    };
+    PrivateKey::new(&parts, Sizes::AllowSmall).unwrap().to_pem().unwrap().to_string()
+}
+
+/// A key in every format, all of which share a prime.
+#[test]
+fn every_format_is_audited() {
+    let p = primes(512, 20);
+    let folder = folder("audit-formats");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let mut moduli = p[1..].iter().map(|other| &p[0] * other);
+    let mut names = Vec::new();
+    let mut file = |name: &str, id: &str, content: &dyn Fn(&BigUint) -> Vec<u8>| {
+        fs::write(at(name), content(&moduli.next().unwrap())).unwrap();
+        names.push(id.replacen('@', &at(name), 1));
+    };
+    let public =
+        |modulus: &BigUint| PublicKey::new(&modulus.to_bytes_be(), &[1, 0, 1], Sizes::AllowSmall).unwrap();
+    let rows = |modulus: &BigUint, is_text: bool| {
+        let (bytes, text) = (modulus.to_bytes_be(), format!("{modulus:X}"));
+        let moduli: ArrayRef = match is_text {
+            true => Arc::new(StringArray::from(vec![Some(&text[..]), None])),
+            false => Arc::new(LargeBinaryArray::from_opt_vec(vec![Some(&bytes), None])),
+        };
+        let names: ArrayRef = Arc::new(StringArray::from(vec!["row", "null"]));
+        let others: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"other", b""]));
+        RecordBatch::try_from_iter([("other", others), ("id", names), ("n", moduli)]).unwrap()
+    };
+    file("public.pem", "@", &|n| public(n).to_pem().unwrap().into());
+    file("pkcs1", "@", &|n| format!("\u{feff}{}", public(n).to_pkcs1_pem().unwrap()).into());
+    file("public.der", "@", &|n| public(n).to_der().unwrap().to_vec());
+    file("pkcs1.der", "@", &|n| public(n).to_pkcs1_der().unwrap().to_vec());
+    file("id_rsa.pub", "@:1 me@host", &|n| format!("{} me@host\n", openssh(n)).into());
+    file("known_hosts", "@:2 a,10.0.0.1", &|n| format!("# hosts\na,10.0.0.1 {}", openssh(n)).into());
+    file("key.jwk", "@", &|n| public(n).to_jwk().unwrap().into());
+    file("set.json", "@#1", &|n| format!("{{\"keys\":[{}]}}", public(n).to_jwk().unwrap()).into());
+    file("moduli", "@:1", &|n| format!("0x{n:X}\r\n").into());
+    file("keys.csv", "first, \"one\"", &|n| format!("n,id\n\"{n:x}\" , \"first, \"\"one\"\"\"\n").into());
+    file("keys.jsonl", "line", &|n| format!("{{\"n\":\"{n:x}\",\"id\":\"line\",\"d\":[1]}}").into());
+    file("keys.parquet", "row", &|n| {
+        let rows = rows(n, false);
+        let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), rows.schema(), None).unwrap();
+        writer.write(&rows).unwrap();
+        writer.into_inner().unwrap()
+    });
+    file("keys.arrow", "row", &|n| {
+        let rows = rows(n, true);
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &rows.schema()).unwrap();
+        writer.write(&rows).unwrap();
+        writer.into_inner().unwrap()
+    });
+    // Certificates and requests, if there is a program that makes them.
+    let openssl = |key: &str, arguments: &str| {
+        fs::write(at("private"), key).unwrap();
+        let mut command = Command::new("openssl");
+        let command = command.args(arguments.split(' ')).stderr(Stdio::null()).current_dir(&folder);
+        command.status().is_ok_and(|status| status.success())
+    };
+    for (index, (name, arguments)) in [
+        ("certificate", "req -x509 -new -key private -subj /CN=x -out certificate"),
+        ("certificate.der", "req -x509 -new -key private -subj /CN=x -outform DER -out certificate.der"),
+        ("request", "req -new -key private -subj /CN=x -out request"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        match openssl(&private(&p[0], &p[19 - index]), arguments) {
+            true => names.push(at(name)),
+            false => println!("left out, no openssl: {name}"),
+        }
+    }
+    fs::remove_file(at("private")).unwrap();
+    let (status, found) = audit(&["--in", folder.to_str().unwrap()]);
+    assert_eq!(status, Some(3));
+    let (errors, findings): (Vec<_>, Vec<_>) = found.iter().partition(|line| line["kind"].is_null());
+    // Rows without a modulus.
+    let errors: Vec<&str> = errors.iter().map(|line| line["error"].as_str().unwrap()).collect();
+    assert!(errors.len() == 2 && errors.iter().all(|error| error.contains("null")), "{errors:?}");
+    assert_eq!(findings.len(), names.len(), "{found:?}");
+    let mut told: Vec<&str> = findings.iter().flat_map(|finding| texts(finding, "ids")).collect();
+    told.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(told, names);
+    for finding in findings {
+        assert_eq!(finding["kind"], "shared_prime");
+        assert_eq!(texts(finding, "partners").len(), names.len() - 1, "{finding}");
+        assert!(texts(finding, "factors").contains(&format!("{:x}", p[0]).as_str()));
+    }
+}
+
+/// Private keys in the place of every format: an error each, and nothing of them in what is written.
+#[test]
+fn nothing_of_private_keys_is_written() {
+    let p = primes(512, 3);
+    let folder = folder("audit-private");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let good = at("good");
+    fs::write(&good, format!("{:x}\n", &p[0] * &p[1])).unwrap();
+    let key = PrivateKey::read(private(&p[0], &p[2]).as_bytes(), None, Sizes::AllowSmall).unwrap();
+    let (pem, jwk) = (key.to_pem().unwrap(), key.to_jwk().unwrap());
+    let hexadecimal = |number: &BigUint| format!("{number:x}");
+    let secrets: Vec<String> = pem
+        .lines()
+        .filter(|line| !line.starts_with('-') && line.len() > 40)
+        .flat_map(|line| [&line[..20], &line[line.len() / 2..]])
+        .chain(jwk.split('"').filter(|text| text.len() > 40))
+        .map(str::to_owned)
+        .chain([hexadecimal(&p[2])])
+        .collect();
+    let formats = ["auto", "pem", "der", "ssh", "jwk", "hex", "csv", "lines", "parquet", "arrow"];
+    // A list of primes, without a line of names.
+    let list = format!("1,{}\n", hexadecimal(&p[2]));
+    for (name, content) in [("key.pem", &pem[..]), ("key.jwk", &jwk), ("key.csv", &list)] {
+        fs::write(at(name), content).unwrap();
+        for format in formats {
+            let output = run(&["audit", "--in", &at(name), "--format", format], "");
+            assert_eq!(output.status.code(), Some(1), "{name} as {format}: {}", stderr(&output));
+            let said = stdout(&output) + &stderr(&output);
+            let told = secrets.iter().find(|secret| said.contains(secret.as_str()));
+            assert_eq!(told, None, "{name} as {format}: {said}");
+        }
+        // Other files are audited.
+        let (status, found) = audit(&["--in", &good, &at(name)]);
+        assert_eq!((status, found.len()), (Some(1), 1), "{name}");
+    }
+    let der = key.to_der().unwrap();
+    fs::write(at("key.der"), &*der).unwrap();
+    let (status, found) = audit(&["--in", &at("key.der")]);
+    assert_eq!(status, Some(1));
+    assert!(found[0]["error"].as_str().unwrap().contains("private key"), "{found:?}");
+}
+
+/// Starts the program, kills it after some time, and says whether it had ended before.
+fn killed_after(arguments: &[&str], time: Duration) -> bool {
+    let mut child = modmill(arguments).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(time);
+    let has_ended = child.try_wait().unwrap().is_some();
+    let _ = child.kill();
+    child.wait().unwrap();
+    has_ended
+}
+
+/// An audit that is killed at any moment goes on where it was, and finds the same bytes; and a corpus has the
+/// keys of an audit or none of them.
+#[test]
+fn audits_that_are_killed_go_on() {
+    let folder = folder("audit-killed");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    // Numbers of 256 bits that share primes of 64 bits.
+    let p = primes(64, 40);
+    let moduli: String = (0..300usize)
+        .map(|index| {
+            let factor = |step: usize| &p[(index * step + index / 40) % 40];
+            let number = factor(1) * factor(7) * factor(11) * ((factor(13) + index) | BigUint::from(1u8));
+            format!("{number:x}\n")
+        })
+        .collect();
+    fs::write(at("moduli"), moduli).unwrap();
+    let (input, expected) = (at("moduli"), at("expected.jsonl"));
+    let start = Instant::now();
+    let output = run(&["audit", "--in", &input, "--threads", "1", "--out", &expected], "");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let expected = fs::read(&expected).unwrap();
+    let whole = 2 * start.elapsed();
+    let (out, scratch) = (at("out.jsonl"), at("scratch"));
+    let limited = ["audit", "--in", &input, "--threads", "1", "--memory", "100K", "--scratch", &scratch];
+    let limited = [&limited[..], &["--resume", "--out", &out]].concat();
+    let mut moment = 12_345u32;
+    for _ in 0..8 {
+        moment = moment.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        let has_ended = killed_after(&limited, whole * (moment >> 16 & 0xff) / 256);
+        // There are all findings or none.
+        match fs::read(&out) {
+            Ok(found) => assert_eq!(found, expected),
+            Err(_) => assert!(!has_ended),
+        }
+    }
+    assert_eq!(run(&limited, "").status.code(), Some(3));
+    assert_eq!(fs::read(&out).unwrap(), expected);
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
+
+    let corpus = at("corpus");
+    let adding = ["audit", "--in", &input, "--threads", "1", "--corpus", &corpus, "--add", "--out", &out];
+    for _ in 0..6 {
+        moment = moment.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        killed_after(&adding, whole * (moment >> 16 & 0xff) / 256);
+    }
+    for _ in 0..2 {
+        assert_eq!(run(&adding, "").status.code(), Some(3));
+        assert_eq!(fs::read(&out).unwrap(), expected);
+    }
+    // Nothing is left of those that were killed.
+    let other = at("other");
+    assert_eq!(run(&["audit", "--in", &input, "--corpus", &other, "--add"], "").status.code(), Some(3));
+    let files = |corpus: &str| fs::read_dir(corpus).unwrap().count();
+    assert_eq!(files(&corpus), files(&other));
 }

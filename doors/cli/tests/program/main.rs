@@ -2,7 +2,7 @@
 
 #[cfg(not(feature = "full"))]
 mod absent;
-#[cfg(feature = "audit")]
+#[cfg(all(feature = "audit", feature = "files"))]
 mod audit;
 mod bench;
 mod common;

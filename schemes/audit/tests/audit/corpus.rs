@@ -1,6 +1,6 @@
 //! Collections on disk: keys that come one after the other have the findings of keys that come together.
 
-use crate::common::{expected, named, planted, told};
+use crate::common::{Named, expected, named, planted, told};
 use modmill::Engine;
 use modmill_audit::{Audit, Collection, Corpus, Progress};
 use std::collections::BTreeSet;
@@ -47,4 +47,42 @@ fn keys_that_come_in_parts_have_all_findings() {
         let (_, findings) = corpus.audit(&audit, named(&keys), false).unwrap();
         assert_eq!(told(&findings, &keys), last);
     }
+}
+
+/// A program that is killed while it adds keys has added none, and the next one removes what it left.
+#[test]
+fn files_of_audits_that_were_killed_are_removed() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<BTreeSet<_>>()
+    };
+    // Killed before there was a list of files.
+    std::fs::write(folder.path().join("lock"), "").unwrap();
+    std::fs::write(folder.path().join(".modmill-list.tmp"), "{").unwrap();
+    assert!(Corpus::open(folder.path(), true).unwrap().is_empty());
+    assert_eq!(names(), ["lock", "manifest.json"].map(str::to_owned).into());
+    let keys = planted(&engine, 34, 64, 0);
+    let add = |keys: &[Named]| {
+        let progress = Progress::new();
+        let mut corpus = Corpus::open(folder.path(), true).unwrap();
+        corpus.audit(&Audit::new(&engine, &progress), named(keys), true).unwrap().1
+    };
+    let (first, second) = keys.split_at(20);
+    add(first);
+    // Killed before the list of files was replaced.
+    let (list, before) = (std::fs::read(folder.path().join("manifest.json")).unwrap(), names());
+    let findings = add(second);
+    assert!(names().len() > before.len());
+    std::fs::write(folder.path().join("manifest.json"), list).unwrap();
+    std::fs::write(folder.path().join("root-of-mine"), "").unwrap();
+    drop(Corpus::open(folder.path(), true).unwrap());
+    assert_eq!(names(), before.into_iter().chain(["root-of-mine".to_owned()]).collect());
+    assert_eq!(add(second), findings);
+    // A folder of other files is no corpus.
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("mine"), "").unwrap();
+    assert!(Corpus::open(other.path(), true).is_err());
+    assert!(Corpus::open(other.path(), false).is_err());
 }
