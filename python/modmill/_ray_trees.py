@@ -42,7 +42,7 @@ class Folder:
         with pa.memory_map(str(self.path / name)) as file, pa.ipc.open_file(file) as reader:
             return reader.read_all()
 
-    def octets(self, name: str) -> bytes:
+    def contents(self, name: str) -> bytes:
         """Return the contents of a file."""
         return (self.path / name).read_bytes()
 
@@ -58,7 +58,7 @@ class Folder:
         part.replace(self.path / name)
 
 
-def _octets(table: Any) -> Any:
+def _arrow_file(table: Any) -> Any:
     """The rows of a table as the bytes of a file of Arrow."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
@@ -109,7 +109,7 @@ class Products(_Trees):
     """An actor that keeps the rows of subsets and the products of their numbers, and returns their names."""
 
     def __call__(self, table: Any) -> Any:
-        rows = _octets(table)
+        rows = _arrow_file(table)
         name = _digest(self.modulus.encode(), str(self.max_bits).encode(), rows)
         self.folder.make(f"rows-{name}", lambda: rows)
         self.folder.make(f"root-{name}", lambda: self._product(table))
@@ -131,7 +131,7 @@ class Factors(_Trees):
     def __call__(self, names: Any) -> Any:
         (name,) = names.column("subset").to_pylist()
         file = f"gcds-{_digest(*(part.encode() for part in [name, self.out, str(self.error), *self.all]))}"
-        self.folder.make(file, lambda: _octets(self._answers(name)))
+        self.folder.make(file, lambda: _arrow_file(self._answers(name)))
         return self.folder.table(file)
 
     def _answers(self, name: str) -> Any:
@@ -151,13 +151,13 @@ class Factors(_Trees):
 
     def _others(self, name: str) -> bytes:
         """The product of all other subsets, modulo that of this one."""
-        root = self.folder.octets(f"root-{name}")
+        root = self.folder.contents(f"root-{name}")
         others = list(self.all)
         # Another subset may have the same rows.
         others.remove(name)
         product = b"\x01"
         for other in others:
-            rest = mulmod(self.folder.octets(f"root-{other}"), 1, root, out="bytes", engine=self.engine)
+            rest = mulmod(self.folder.contents(f"root-{other}"), 1, root, out="bytes", engine=self.engine)
             product = mulmod(product, rest, root, out="bytes", engine=self.engine)
         return product
 
