@@ -11,20 +11,28 @@ pub(crate) trait Context: Clone {
     fn core(&self) -> Core;
 }
 
-/// Frees a context. `context` is null, or this provider made it by `Box::into_raw` and OpenSSL frees it once.
+/// Frees a context.
+///
+/// # Safety
+/// `context` is null, or the function that makes contexts in the same table made it as a `Box<T>`. It is
+/// freed once.
 pub(crate) unsafe extern "C" fn free<T>(context: *mut T) {
     guard((), || {
         if !context.is_null() {
-            // SAFETY: as the documentation demands, which is OpenSSL's contract.
+            // SAFETY: as the caller promises; OpenSSL passes what the table's `NEWCTX` or `NEW` returned.
             drop(unsafe { Box::from_raw(context) });
         }
     });
 }
 
 /// A copy of a context, or null for null.
+///
+/// # Safety
+/// `context` is null, or the function that makes contexts in the same table made it as a `Box<T>`. No other
+/// thread changes it.
 pub(crate) unsafe extern "C" fn dup<T: Context>(context: *const T) -> *mut T {
     guard(std::ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes a context of this provider or null.
+        // SAFETY: as the caller promises.
         unsafe { context.as_ref() }
             .map_or(std::ptr::null_mut(), |context| Box::into_raw(Box::new(context.clone())))
     })

@@ -92,7 +92,9 @@ impl Estimate {
     /// Seconds that one item waits in a full queue, with all who compute.
     #[must_use]
     pub fn seconds(&self, items: usize, workers: usize) -> f64 {
-        let rate = workers as f64 / self.item_seconds + self.gpu.map_or(0.0, |gpu| gpu.rate);
+        // A GPU that pays for no batch has only what the configuration gives it.
+        let gpu = self.gpu.filter(|gpu| gpu.least < usize::MAX);
+        let rate = workers as f64 / self.item_seconds + gpu.map_or(0.0, |gpu| gpu.rate);
         items as f64 / rate
     }
 }
