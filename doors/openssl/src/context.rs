@@ -19,7 +19,7 @@ pub(crate) trait Context: Clone {
 pub(crate) unsafe extern "C" fn free<T>(context: *mut T) {
     guard((), || {
         if !context.is_null() {
-            // SAFETY: as the caller promises; OpenSSL passes what the table's `NEWCTX` or `NEW` returned.
+            // SAFETY: as the caller promises.
             drop(unsafe { Box::from_raw(context) });
         }
     });
