@@ -7,6 +7,7 @@ use modmill::Engine;
 use modmill_client::bulk::{BulkClient, ClientError, Signed, Trust};
 use modmill_rsa::{Hash, ItemError, SignatureScheme};
 use rayon::prelude::*;
+use std::fmt::Display;
 use tokio::runtime::Runtime;
 
 /// The address of a service, and the token for it.
@@ -126,10 +127,12 @@ impl AnswerList for RemoteAnswers {
         self.count
     }
 
-    fn get(&self, item: usize) -> Result<&[u8], &ItemError> {
-        let place = match &self.places {
+    fn get(&self, item: usize) -> Result<&[u8], &dyn Display> {
+        let place = match self.places.as_ref().map(|places| places.get(item)) {
             None => item,
-            Some(places) => *places.get(item).unwrap_or(&Err(ItemError::Fault)).as_ref()?,
+            Some(Some(Ok(place))) => *place,
+            Some(Some(Err(error))) => return Err(error),
+            Some(None) => return Err(&ItemError::Fault),
         };
         self.signed.get(place).ok_or(&ItemError::Fault)
     }
