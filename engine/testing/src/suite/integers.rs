@@ -50,7 +50,7 @@ fn moduli(bits: usize, count: usize, rng: &mut Rng) -> Vec<BigUint> {
 /// Dividends: hard numbers of twice the length, multiples of the divisors, and neighbours of multiples, for
 /// which a digit of a quotient is estimated too high or too low.
 fn dividends(divisors: &[BigUint], bits: usize, rng: &mut Rng) -> Vec<BigUint> {
-    let mut dividend = |n: &BigUint| match rng.below(5) {
+    let dividend = |n: &BigUint| match rng.below(5) {
         0 => n * hard::number(bits, rng),
         1 => n * hard::number(bits, rng) + n - 1u8,
         2 => (n * hard::ones(bits)) - 1u8,
