@@ -121,9 +121,13 @@ pub(crate) fn seconds(method: Method, request: &Request, threads: usize) -> f64 
         Method::Transforms(multiplier) => by_transforms(&multiplier, request, threads),
         Method::Division(limbs) if request.op == Op::Div => one_by_one(RECIPROCAL + quotient(limbs, request)),
         Method::Division(limbs) if request.op == Op::Isqrt => {
-            one_by_one(RECIPROCAL + SQUARE_ROOT * product(limbs.into(), request.bits.div_ceil(2)))
+            one_by_one(2.0 * RECIPROCAL + SQUARE_ROOT * product(limbs.into(), request.bits.div_ceil(2)))
         }
         Method::Division(limbs) => one_by_one(RECIPROCAL + DIVISION * product(limbs.into(), request.bits)),
+        Method::RowLanes(lanes) => {
+            let groups = count.div_ceil(lanes.lanes()).div_ceil(threads) as f64;
+            groups * row_lanes(lanes, request)
+        }
         Method::DivisionSteps if request.op == Op::Jacobi => one_by_one(1.5 * short_gcd(request.bits)),
         Method::DivisionSteps => one_by_one(division_steps(request.bits)),
         Method::StepLanes(lanes) => {
@@ -143,7 +147,7 @@ const DIVIDED: f64 = 1.1;
 const DIVISION: f64 = 1.8;
 
 /// Montgomery products of half as many limbs that a square root costs in scalar code.
-const SQUARE_ROOT: f64 = 0.6;
+const SQUARE_ROOT: f64 = 1.2;
 
 /// Cycles for the reciprocal of the leading limbs of a divisor, in scalar code.
 const RECIPROCAL: f64 = 150.0;
@@ -160,7 +164,7 @@ pub(crate) fn grain(op: Op, bits: usize) -> usize {
 /// Cycles of a quotient of `bits` bits less the `second_bits` of its divisor, by scalar code.
 fn quotient(limbs: Limbs, request: &Request) -> f64 {
     let blocks = request.bits.saturating_sub(request.second_bits) as f64 / request.second_bits.max(64) as f64;
-    0.5 * blocks * product(limbs.into(), request.second_bits)
+    1.5 * blocks * product(limbs.into(), request.second_bits)
 }
 
 /// Cycles of a full product by scalar code, which is Karatsuba's for long factors.
@@ -265,6 +269,33 @@ fn step_lanes(lanes: StepLanes, op: Op, bits: usize) -> f64 {
                 Op::Gcd => 2.05 * public,
                 _ => 3.0 * public,
             }
+}
+
+/// Cycles of divisions or square roots in the lanes of a vector, by rows of digits of 30 bits.
+fn row_lanes(lanes: StepLanes, request: &Request) -> f64 {
+    let digits = |bits: usize| bits as f64 / 30.0;
+    let (rows, products, moved) = match request.op {
+        Op::Isqrt => {
+            let root = digits(request.bits) / 2.0;
+            (root, root * root / 2.0, 6.0 * root)
+        }
+        Op::Div => {
+            let divisor = digits(request.second_bits);
+            let rows = (digits(request.bits) - divisor).max(1.0);
+            (rows, rows * divisor, 2.0 * (rows + divisor) + 2.0 * divisor)
+        }
+        _ if request.second_bits == 1 => {
+            let divisor = digits(request.bits);
+            let rows = (digits(request.factor_bits) - divisor).max(1.0);
+            (rows, rows * divisor, rows + 3.0 * divisor)
+        }
+        _ => {
+            let modulus = digits(request.bits);
+            (2.0 * modulus, 2.0 * modulus * modulus, 4.0 * modulus)
+        }
+    };
+    let product = if lanes.isa() == Isa::Avx512 { 1.2 } else { 0.9 };
+    200.0 + 15.0 * rows + 4.0 * moved + product * products
 }
 
 /// Cycles of a greatest common divisor by half-gcd: a product of every length, and as many levels as the

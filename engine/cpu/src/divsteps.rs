@@ -7,7 +7,7 @@
 
 mod batch;
 mod cofactors;
-mod conversion;
+pub(crate) mod conversion;
 pub(crate) mod gcd;
 pub(crate) mod inverse;
 pub(crate) mod jacobi;

@@ -17,6 +17,8 @@ pub(crate) enum Method {
     Transforms(Multiplier),
     /// A product and a division by the modulus, which needs no constants of the modulus.
     Division(Limbs),
+    /// Products, divisions or square roots by rows of digits, on several numbers side by side.
+    RowLanes(StepLanes),
     /// Inverses by division steps, in constant time.
     DivisionSteps,
     /// Inverses, divisors or Jacobi symbols by division steps on several numbers side by side.
@@ -53,7 +55,7 @@ impl Method {
             Self::Lanes(path) => path.isa(),
             Self::Transforms(multiplier) | Self::HalfGcd(multiplier) => multiplier.isa(),
             Self::Division(limbs) => CpuPath::from(limbs).isa(),
-            Self::StepLanes(lanes) => lanes.isa(),
+            Self::StepLanes(lanes) | Self::RowLanes(lanes) => lanes.isa(),
             Self::Residues | Self::DivisionSteps => Isa::Portable,
         }
     }
@@ -63,7 +65,7 @@ impl Method {
             Self::Lanes(path) => path.family(),
             Self::Residues => Family::Rns,
             Self::Transforms(_) | Self::HalfGcd(_) => Family::Fft,
-            Self::Division(_) | Self::DivisionSteps | Self::StepLanes(_) => Family::Row,
+            Self::Division(_) | Self::RowLanes(_) | Self::DivisionSteps | Self::StepLanes(_) => Family::Row,
         }
     }
 
@@ -75,7 +77,7 @@ impl Method {
     pub(crate) fn lanes(self, request: &Request) -> usize {
         match self {
             Self::Lanes(path) => path.lanes_for(request.op, request.bits, request.count),
-            Self::StepLanes(lanes) => lanes.lanes(),
+            Self::StepLanes(lanes) | Self::RowLanes(lanes) => lanes.lanes(),
             Self::Residues
             | Self::Transforms(_)
             | Self::Division(_)
@@ -97,6 +99,7 @@ impl Method {
             }
             Self::Transforms(_) => format!("transforms, {threads}"),
             Self::Division(_) => format!("division, {threads}"),
+            Self::RowLanes(lanes) => format!("division, {} x {threads}", counted(lanes.lanes(), "lane")),
             Self::DivisionSteps => format!("division steps, {threads}"),
             Self::StepLanes(lanes) => {
                 format!("division steps, {} x {threads}", counted(lanes.lanes(), "lane"))

@@ -33,12 +33,23 @@ fn window(method: Method, request: &Request) -> u32 {
         (Method::Lanes(path), _) => cost::window(path, request.bits, bits),
         (Method::Residues, _) => cost::window(CpuPath::Rns, request.bits, bits),
         (Method::Transforms(_), _) => long::window(bits),
-        (Method::Division(_) | Method::DivisionSteps | Method::StepLanes(_) | Method::HalfGcd(_), _) => 1,
+        (
+            Method::Division(_)
+            | Method::RowLanes(_)
+            | Method::DivisionSteps
+            | Method::StepLanes(_)
+            | Method::HalfGcd(_),
+            _,
+        ) => 1,
     }
 }
 
 /// Limbs of a divisor from which a reciprocal by Newton's iteration costs less than rows.
 pub(crate) const LONG_DIVISOR: usize = 600;
+
+/// Bits of a divisor up to which rows in lanes are faster than scalar code; measured. Above, the rows of a
+/// group of lanes do not stay in the first-level cache.
+const LANES_MAX_BITS: usize = 8192;
 
 impl Cpu {
     /// How this backend computes a request; `None` if the numbers are longer than [`TRANSFORM_MAX_BITS`], or
@@ -103,14 +114,13 @@ impl Cpu {
             Op::Div | Op::Isqrt => {
                 let multiplier = self.multiplier();
                 return match request.second_bits < 64 * LONG_DIVISOR {
-                    true => (Method::Division(multiplier.limbs()), "scalar code divides".to_owned()),
+                    true => self.choose_rows(request, multiplier.limbs(), "scalar code divides"),
                     false => (Method::Transforms(multiplier), "less than quadratic".to_owned()),
                 };
             }
             Op::MulMod | Op::SquareMod if moduli == ModuliForm::Each => {
                 if let Some(limbs) = self.divides(bits) {
-                    let reason = "a modulus used once is divided by";
-                    return (Method::Division(limbs), reason.to_owned());
+                    return self.choose_rows(request, limbs, "a modulus used once is divided by");
                 }
             }
             _ => {}
@@ -124,7 +134,7 @@ impl Cpu {
                     (Method::of(path), self.divides(bits), is_remainder)
                     && !path.divides(request.count)
                 {
-                    return (Method::Division(limbs), "a remainder is found by division".to_owned());
+                    return self.choose_rows(request, limbs, "a remainder is found by division");
                 }
                 let is_only = self.paths.iter().filter(|path| path.computes(op, bits)).count() == 1;
                 let reason = if is_only { "the only path open here" } else { "least time by measured costs" };
@@ -163,6 +173,30 @@ impl Cpu {
         }
     }
 
+    /// The method for divisions and square roots: lanes where they are faster than scalar code, which is
+    /// chosen for `reason` otherwise.
+    fn choose_rows(&self, request: &Request, limbs: Limbs, reason: &str) -> (Method, String) {
+        let seconds = |method: Method| cost::seconds(method, request, self.threads());
+        let alone = Method::Division(limbs);
+        let divisor_bits = match request.op {
+            Op::Div => request.second_bits,
+            Op::Isqrt => request.bits.div_ceil(2),
+            _ => request.bits,
+        };
+        // Scalar code finds the remainder of a number as long as its modulus by one subtraction.
+        let is_short = request.op == Op::MulMod
+            && request.second_bits == 1
+            && request.factor_bits <= request.shortest_bits;
+        let lanes = StepLanes::of(&self.paths).into_iter().map(Method::RowLanes);
+        let lanes = lanes.filter(|_| divisor_bits <= LANES_MAX_BITS && !is_short);
+        match lanes.min_by(|&a, &b| seconds(a).total_cmp(&seconds(b))) {
+            Some(lanes) if seconds(lanes) < seconds(alone) => {
+                (lanes, "lanes divide several numbers together".to_owned())
+            }
+            _ => (alone, reason.to_owned()),
+        }
+    }
+
     /// The arithmetic by which a product modulo a number used once is found by division: at every length that
     /// kernels take, unless a family other than rows is asked for.
     pub(crate) fn divides(&self, bits: usize) -> Option<Limbs> {
@@ -183,6 +217,29 @@ mod tests {
         let request = Request::new(Op::PowVartime, 2048, 1000);
         let seconds = |request: Request| cpu.plan(&request).unwrap().seconds;
         assert!(20.0 * seconds(request.clone().exponents_of(17)) < seconds(request));
+    }
+
+    /// Lanes divide where there are some items for them, and scalar code divides few items and long numbers.
+    #[test]
+    fn lanes_divide_several_numbers() {
+        let settings = Settings { threads: Some(1), ..Settings::default() };
+        let cpu = Cpu::new(settings).unwrap();
+        if StepLanes::of(&cpu.paths).is_empty() {
+            return;
+        }
+        let takes_lanes = |request: Request| matches!(cpu.choose(&request).0, Method::RowLanes(_));
+        for bits in [256, 512, 1024, 2048, 4096] {
+            let division = |count| Request { second_bits: bits, ..Request::new(Op::Div, 2 * bits, count) };
+            assert!(takes_lanes(division(64)) && !takes_lanes(division(1)), "{bits}");
+            for op in [Op::Isqrt, Op::MulMod, Op::SquareMod] {
+                assert!(takes_lanes(Request::new(op, bits, 64)), "{op}, {bits}");
+                assert!(!takes_lanes(Request::new(op, bits, 1)), "{op}, {bits}");
+            }
+            let reduction = Request { second_bits: 1, ..Request::new(Op::MulMod, bits, 64) };
+            assert!(!takes_lanes(reduction.clone()));
+            assert!(takes_lanes(Request { factor_bits: 2 * bits, ..reduction }));
+        }
+        assert!(!takes_lanes(Request::new(Op::MulMod, 16_384, 64)));
     }
 
     /// One modulus or one for each item: scalar code divides at the lengths of keys.

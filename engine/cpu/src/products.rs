@@ -40,6 +40,7 @@ impl Cpu {
             },
             Method::Residues
             | Method::Division(_)
+            | Method::RowLanes(_)
             | Method::DivisionSteps
             | Method::StepLanes(_)
             | Method::HalfGcd(_) => Err(wrong(plan)),

@@ -7,6 +7,7 @@ use crate::backend::Cpu;
 use crate::cost::grain;
 use crate::domain::{Domain, Residue, Workspace};
 use crate::kernel::Kernel;
+use crate::lane_division::LaneDivision;
 use crate::lanes;
 use crate::limbs::with_scalar;
 use crate::long::{self, Multiplier};
@@ -16,7 +17,11 @@ use crate::planning::Recipe;
 use crate::remainder::{self, Scratch};
 use crate::rows::clear_stack;
 use crate::scalar::Scalar;
+use crate::schoolbook::divide::{Numbers, Rows};
+use crate::schoolbook::{GROUPS, items_at_once};
+use crate::step_lanes::{StepLanes, with_vectors};
 use crate::{out_of_memory, pow, rns};
+use modmill_core::mask;
 use modmill_core::window::MAX_WINDOW;
 use modmill_core::{Backend, Batch, Call, Error, Items, Job, Moduli, Modulus, Op, Operand, Plan, watched};
 use std::sync::Arc;
@@ -103,7 +108,9 @@ impl Cpu {
             (Method::Division(limbs), Modular::Square) => {
                 with_scalar!(limbs, scalar => self.run_by_division(scalar, None, job)?)
             }
-            (Method::Division(_), Modular::Power(_) | Modular::PowerVartime(_)) => {
+            (Method::RowLanes(lanes), Modular::Multiply) => self.divide_in_lanes(lanes, Some(job.b), job)?,
+            (Method::RowLanes(lanes), Modular::Square) => self.divide_in_lanes(lanes, None, job)?,
+            (Method::Division(_) | Method::RowLanes(_), Modular::Power(_) | Modular::PowerVartime(_)) => {
                 return Err(wrong(plan));
             }
             (Method::DivisionSteps | Method::StepLanes(_) | Method::HalfGcd(_), _) => {
@@ -304,6 +311,51 @@ impl Cpu {
             }
         };
         self.each_chunk(answers.as_limbs_mut(), (items * stride, chunks), &scratch, &compute);
+        Ok(answers)
+    }
+}
+
+impl Cpu {
+    /// [`Cpu::run_by_division`] for several items side by side.
+    fn divide_in_lanes(
+        &self,
+        lanes: StepLanes,
+        b: Option<Operand<'_>>,
+        job: &Job<'_>,
+    ) -> Result<Batch, Error> {
+        let mut answers = Batch::try_zeros(job.moduli.bits(), job.items.len())?;
+        let stride = answers.stride();
+        // A product with a bit is a remainder, or zero.
+        let (b, bit) = match b {
+            Some(bit) if bit.bits() == 1 => (None, Some(bit)),
+            Some(b) => (Some(b), None),
+            None => (Some(job.a), None),
+        };
+        with_vectors!(lanes, V, token => with_scalar!(self.multiplier().limbs(), scalar => {
+            let size = items_at_once::<V>();
+            let divide = |work: &mut LaneDivision<V>, items: Items<'_>, out: &mut [u64]| {
+                let divisors: Vec<&[u64]> = items.iter().map(|item| job.moduli.get(item)).collect();
+                let a = numbers(job.a, items);
+                let second = b.map(|b| (numbers(b, items), b.bits()));
+                let a = Numbers { limbs: &a, bits: job.a.bits() };
+                let b = second.as_ref().map(|(limbs, bits)| Numbers { limbs, bits: *bits });
+                let dropped = Rows { limbs: &mut [], stride: 0 };
+                work.divide(scalar, (a, b), &divisors, [dropped, Rows { limbs: out, stride }]);
+                if let Some(bit) = bit {
+                    for (item, row) in items.iter().zip(out.chunks_exact_mut(stride)) {
+                        let chosen = mask::from_bit(bit.limbs(item)[0]);
+                        row.iter_mut().for_each(|limb| *limb &= chosen);
+                    }
+                }
+            };
+            let group = |work: &mut LaneDivision<V>, index: usize, out: &mut [u64]| {
+                let items = job.items.chunk(index, size);
+                watched(job.watch, items.len(), || divide(work, items, out));
+            };
+            let chunks = grain(Op::MulMod, job.bits).div_ceil(GROUPS);
+            let workspace = || LaneDivision::new(token);
+            self.each_chunk(answers.as_limbs_mut(), (size * stride, chunks), &workspace, &group);
+        }));
         Ok(answers)
     }
 }

@@ -1,6 +1,7 @@
 //! Integer square roots with their remainders, in time that depends on the number of limbs alone. The
 //! derivation is in `docs/algorithms/square-root.md`.
 
+use crate::inverse_root::START;
 use crate::karatsuba;
 use crate::long::{BarrettDivisor, Multiplier};
 use crate::planning::LONG_DIVISOR;
@@ -26,6 +27,16 @@ pub(crate) struct Scratch {
     halves: Rows,
 }
 
+impl Scratch {
+    /// Has room for roots of n limbs.
+    fn reserve(&mut self, n: usize) {
+        if self.root.len() != n {
+            let [value, space] = [2 * n, 2 * n].map(Rows::zeros);
+            *self = Self { value, root: Rows::zeros(n), space, halves: Rows::default() };
+        }
+    }
+}
+
 impl<S: Scalar> Roots<S> {
     /// `root <- floor(sqrt(a))` and `rest <- a - root^2`. The root has half as many limbs as a, rounded up.
     /// `rest` has enough limbs for twice the root, and at most as many as a; or none, and is left out.
@@ -34,10 +45,7 @@ impl<S: Scalar> Roots<S> {
         if n == 0 {
             return;
         }
-        if scratch.root.len() != n {
-            let [value, space] = [2 * n, 2 * n].map(Rows::zeros);
-            *scratch = Scratch { value, root: Rows::zeros(n), space, halves: Rows::default() };
-        }
+        scratch.reserve(n);
         let Scratch { value, root: digits, space, halves } = scratch;
         value[..a.len()].copy_from_slice(a);
         value[a.len()..].fill(0);
@@ -47,10 +55,17 @@ impl<S: Scalar> Roots<S> {
         shift_down(digits, limbs, bits);
         root.copy_from_slice(digits);
         if !rest.is_empty() {
-            karatsuba::square(self.scalar, digits, space, halves);
-            rest.copy_from_slice(&a[..rest.len()]);
-            sub_assign(rest, &space[..rest.len()]);
+            self.rest(a, root, rest, scratch);
         }
+    }
+
+    /// `rest <- a - root^2`, in as many limbs as [`Self::root`] asks for.
+    pub(crate) fn rest(self, a: &[u64], root: &[u64], rest: &mut [u64], scratch: &mut Scratch) {
+        scratch.reserve(root.len());
+        let Scratch { space, halves, .. } = scratch;
+        karatsuba::square(self.scalar, root, space, halves);
+        rest.copy_from_slice(&a[..rest.len()]);
+        sub_assign(rest, &space[..rest.len()]);
     }
 
     /// The square root of `value`, whose top two bits are not both zero, in n limbs for 2n limbs. The low n
@@ -178,17 +193,16 @@ fn twice(value: &mut [u64], odd: u64) -> u64 {
     below
 }
 
-/// Coefficients of `3.498 - 8.985 x + 14.658 x^2 - 11.973 x^3 + 3.804 x^4` in units of 2^-60. For x from 1/4
-/// to 1 it is `1 / sqrt(x)` with a relative error of at most 0.0022.
-const START: [u64; 5] = [
-    (3.498030274822993 * ONE) as u64,
-    (8.984586186502709 * ONE) as u64,
-    (14.657674131608392 * ONE) as u64,
-    (11.973430658086555 * ONE) as u64,
-    (3.8044301568127366 * ONE) as u64,
-];
-
-const ONE: f64 = (1u64 << 60) as f64;
+/// [`START`] in units of 2^-60.
+const START_WORDS: [u64; 5] = {
+    let mut words = [0; 5];
+    let mut place = 0;
+    while place < words.len() {
+        words[place] = (START[place] * (1u64 << 60) as f64) as u64;
+        place += 1;
+    }
+    words
+};
 
 /// `floor(sqrt(a))` and the remainder, for an a of at least 2^126, by an inverse square root.
 #[inline]
@@ -196,7 +210,8 @@ fn of_two_limbs(a: u128) -> (u64, u128) {
     let high = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
     let scaled = |y: u64, factor: i64| ((i128::from(y) * i128::from(factor)) >> 58) as i64;
     let x = (a >> 64) as u64;
-    let start = START[..4].iter().rev().fold(START[4], |sum, coefficient| coefficient - high(sum, x));
+    let [lower @ .., highest] = START_WORDS;
+    let start = lower.iter().rev().fold(highest, |sum, coefficient| coefficient - high(sum, x));
     // y is 1 / sqrt(x) in units of 2^-61, and e = 1 - x y^2 in units of 2^-58.
     let mut y = start << 1;
     let e = (1i64 << 58) - high(x, high(y, y)) as i64;

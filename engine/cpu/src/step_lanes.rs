@@ -1,10 +1,10 @@
-//! The vectors that division steps run in.
+//! The vectors that division steps and schoolbook arithmetic run in.
 
 use crate::isa;
 use crate::path::CpuPath;
 use modmill_core::Isa;
 
-/// Vectors for division steps, with the proof that this processor has them.
+/// Vectors for numbers side by side, with the proof that this processor has them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StepLanes {
     /// Eight words.

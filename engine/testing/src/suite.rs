@@ -8,6 +8,7 @@ mod check;
 mod errors;
 mod exponents;
 mod identities;
+mod integers;
 mod known;
 mod lengths;
 mod powers;
@@ -77,6 +78,7 @@ pub fn run(engine: &Engine, effort: Effort, report: &mut dyn FnMut(Case)) {
     errors::run(&mut suite);
     primes::run(&mut suite);
     products::run(&mut suite);
+    integers::run(&mut suite);
     residues::run(&mut suite);
     powers::run(&mut suite);
 }

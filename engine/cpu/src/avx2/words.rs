@@ -1,10 +1,11 @@
-//! Vectors of four signed words, for division steps.
+//! Vectors of four signed words, for division steps and schoolbook arithmetic.
 #![allow(unsafe_code)]
 
 use crate::divsteps::DIGIT;
 use crate::divsteps::kernels::implement_kernels;
 use crate::divsteps::vector::Vector;
 use crate::isa::Avx2;
+use crate::schoolbook::kernels::implement_schoolbook;
 use std::arch::x86_64::*;
 
 /// Four words. Every value comes from a token, so that it proves AVX2.
@@ -39,6 +40,32 @@ impl Vector for Four {
     fn words_mut(vectors: &mut [Self]) -> &mut [u64] {
         // SAFETY: as above; every value of the words is one of the vector.
         unsafe { std::slice::from_raw_parts_mut(vectors.as_mut_ptr().cast(), 4 * vectors.len()) }
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u64]) -> Self {
+        // SAFETY: see above; the mask leaves out what is beyond the words.
+        Self(unsafe { _mm256_maskload_epi64(words.as_ptr().cast(), first(words.len()).0) })
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut [u64]) {
+        // SAFETY: as for loads.
+        unsafe { _mm256_maskstore_epi64(words.as_mut_ptr().cast(), first(words.len()).0, self.0) }
+    }
+
+    #[inline(always)]
+    fn transpose(square: &mut [Self]) {
+        let [a, b, c, d]: &mut [Self; 4] = square.try_into().expect("a vector for each lane");
+        // SAFETY: see above.
+        unsafe {
+            let (low, high) = (_mm256_unpacklo_epi64(a.0, b.0), _mm256_unpackhi_epi64(a.0, b.0));
+            let (next_low, next_high) = (_mm256_unpacklo_epi64(c.0, d.0), _mm256_unpackhi_epi64(c.0, d.0));
+            a.0 = _mm256_permute2x128_si256::<0x20>(low, next_low);
+            b.0 = _mm256_permute2x128_si256::<0x20>(high, next_high);
+            c.0 = _mm256_permute2x128_si256::<0x31>(low, next_low);
+            d.0 = _mm256_permute2x128_si256::<0x31>(high, next_high);
+        }
     }
 
     #[inline(always)]
@@ -99,6 +126,28 @@ impl Vector for Four {
     fn up_by(self, bits: usize) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm256_sll_epi64(self.0, _mm_cvtsi64_si128(bits as i64)) })
+    }
+
+    #[inline(always)]
+    fn down_each(self, bits: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_srlv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn up_each(self, bits: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_sllv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, y: Self, z: Self) -> Self {
+        // SAFETY: see above; the token proves FMA as well. Vectors of words and of doubles have the same
+        // bits.
+        unsafe {
+            let (x, y) = (_mm256_castsi256_pd(self.0), _mm256_castsi256_pd(y.0));
+            Self(_mm256_castpd_si256(_mm256_fmadd_pd(x, y, _mm256_castsi256_pd(z.0))))
+        }
     }
 
     /// AVX2 shifts signs in for words of 32 bits only: 2^63 is added before and taken away after.
@@ -167,4 +216,14 @@ fn turned(zeta: Four, swap: Four, i: i64) -> Four {
     zeta.xor(swap).add(swap.and(zeta.with(2 * i)))
 }
 
+/// All ones in the first `count` words, of which there are four.
+#[inline(always)]
+fn first(count: usize) -> Four {
+    // SAFETY: the callers have vectors, which prove AVX2.
+    Four(unsafe {
+        _mm256_cmpgt_epi64(_mm256_set1_epi64x(count.min(4) as i64), _mm256_setr_epi64x(0, 1, 2, 3))
+    })
+}
+
 implement_kernels!(Four, "avx2");
+implement_schoolbook!(Four, "avx2,fma");

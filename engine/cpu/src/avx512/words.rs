@@ -1,9 +1,11 @@
-//! Vectors of eight signed words, for division steps.
+//! Vectors of eight signed words, for division steps and schoolbook arithmetic.
 #![allow(unsafe_code)]
 
+use super::table::transpose_lines;
 use crate::divsteps::kernels::implement_kernels;
 use crate::divsteps::vector::Vector;
 use crate::isa::Avx512;
+use crate::schoolbook::kernels::implement_schoolbook;
 use std::arch::x86_64::*;
 
 /// Eight words. Every value comes from a token, so that it proves AVX-512F.
@@ -38,6 +40,29 @@ impl Vector for Eight {
     fn words_mut(vectors: &mut [Self]) -> &mut [u64] {
         // SAFETY: as above; every value of the words is one of the vector.
         unsafe { std::slice::from_raw_parts_mut(vectors.as_mut_ptr().cast(), 8 * vectors.len()) }
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u64]) -> Self {
+        // SAFETY: see above; the mask leaves out what is beyond the words.
+        Self(unsafe { _mm512_maskz_loadu_epi64(first(words.len()), words.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut [u64]) {
+        // SAFETY: as for loads.
+        unsafe { _mm512_mask_storeu_epi64(words.as_mut_ptr().cast(), first(words.len()), self.0) }
+    }
+
+    #[inline(always)]
+    fn transpose(square: &mut [Self]) {
+        let lines: &mut [Self; 8] = square.try_into().expect("a vector for each lane");
+        let [a, b, c, d, e, f, g, h] = *lines;
+        // SAFETY: see above.
+        let words = unsafe { transpose_lines([a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]) };
+        for index in 0..8 {
+            lines[index] = Self(words[index]);
+        }
     }
 
     #[inline(always)]
@@ -101,6 +126,27 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
+    fn down_each(self, bits: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_srlv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn up_each(self, bits: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_sllv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, y: Self, z: Self) -> Self {
+        // SAFETY: see above. Vectors of words and of doubles have the same bits.
+        unsafe {
+            let (x, y) = (_mm512_castsi512_pd(self.0), _mm512_castsi512_pd(y.0));
+            Self(_mm512_castpd_si512(_mm512_fmadd_pd(x, y, _mm512_castsi512_pd(z.0))))
+        }
+    }
+
+    #[inline(always)]
     fn floor<const BITS: u32>(self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm512_srai_epi64::<BITS>(self.0) })
@@ -158,4 +204,11 @@ impl Vector for Eight {
     }
 }
 
+/// The mask of the first `count` words, of which there are eight.
+#[inline(always)]
+fn first(count: usize) -> __mmask8 {
+    (u32::from(u8::MAX) >> (8 - count.min(8))) as __mmask8
+}
+
 implement_kernels!(Eight, "avx512f");
+implement_schoolbook!(Eight, "avx512f");

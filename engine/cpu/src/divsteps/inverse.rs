@@ -2,7 +2,7 @@
 
 use super::batch::{Half, Signed, low_bits};
 use super::cofactors::{Modulus, add_where, canonical, grow, negate_where, reduce, update_modulo};
-use super::conversion::{join, split};
+use super::conversion::{gather, join, split};
 use super::update::update;
 use super::vector::Vector;
 use super::{BATCH, DIGIT, MASK, Space};
@@ -68,9 +68,11 @@ impl<'a, V: Vector> Group<'a, V> {
     #[inline(always)]
     fn start(&mut self, zero: V, inputs: Inputs<'_>, first: usize) -> V {
         let Self { f, g, d, n, .. } = self;
-        let limbs = &mut d[..inputs.bits.div_ceil(64) + 1];
-        split(&inputs.moduli[first..], limbs, n);
-        split(&inputs.numbers[first..], limbs, g);
+        let limbs = &mut d[..inputs.bits.div_ceil(64)];
+        for (numbers, digits) in [(inputs.moduli, &mut **n), (inputs.numbers, &mut **g)] {
+            gather(&numbers[first..], limbs);
+            split(limbs, 0, digits);
+        }
         let mut negated_inverse = [zero];
         for lane in 0..V::LANES {
             let item = (first + lane).min(inputs.moduli.len() - 1);
@@ -156,7 +158,7 @@ fn invert<V: Vector, const G: usize>(
         let mut group = Group::of(vectors);
         let others = [group.finish(negated_inverses[k], unreduced)];
         let limbs = &mut group.e[..inputs.bits.div_ceil(64)];
-        join(group.d, limbs);
+        join(group.d, 0, limbs);
         for (lane, row) in (0..V::LANES).zip(rows.by_ref()) {
             row.fill(0);
             if V::words(&others)[lane] == 0 {

@@ -16,12 +16,12 @@ impl<V: Vector> Space<V> {
     }
 
     /// The proof that the processor has the vectors.
-    pub(super) fn token(&self) -> V::Token {
+    pub(crate) fn token(&self) -> V::Token {
         self.token
     }
 
     /// Memory for `len` vectors, with anything in it.
-    pub(super) fn take(&mut self, len: usize) -> &mut [V] {
+    pub(crate) fn take(&mut self, len: usize) -> &mut [V] {
         if self.vectors.len() < len {
             self.clear();
             self.vectors = vec![V::splat(self.token, 0); len];

@@ -18,11 +18,26 @@ pub(crate) trait Vector: Copy + Send + Sync + 'static {
     /// This word in all lanes.
     fn with(self, word: i64) -> Self;
 
+    /// This double in all lanes.
+    #[inline(always)]
+    fn double(self, number: f64) -> Self {
+        self.with(number.to_bits() as i64)
+    }
+
     /// The words of vectors, lane after lane.
     fn words(vectors: &[Self]) -> &[u64];
 
     /// The words of vectors, to be written.
     fn words_mut(vectors: &mut [Self]) -> &mut [u64];
+
+    /// A vector of some words, zero where there are no more.
+    fn load(self, words: &[u64]) -> Self;
+
+    /// Writes the words of the first lanes, as many as there is room for.
+    fn store(self, words: &mut [u64]);
+
+    /// Word j of vector i becomes word i of vector j, for as many vectors as there are lanes.
+    fn transpose(square: &mut [Self]);
 
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -44,6 +59,15 @@ pub(crate) trait Vector: Copy + Send + Sync + 'static {
 
     /// Each word shifted up by up to 64 bits.
     fn up_by(self, bits: usize) -> Self;
+
+    /// Each word shifted down by the bits of its lane, up to 64.
+    fn down_each(self, bits: Self) -> Self;
+
+    /// Each word shifted up by the bits of its lane, up to 64.
+    fn up_each(self, bits: Self) -> Self;
+
+    /// `x y + z` of words that are doubles, rounded once.
+    fn multiply_add(self, y: Self, z: Self) -> Self;
 
     /// `floor(x / 2^BITS)` for each signed word x.
     fn floor<const BITS: u32>(self) -> Self;
