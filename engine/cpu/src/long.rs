@@ -19,6 +19,7 @@ mod multiplier;
 mod powers;
 mod reciprocal;
 mod shared;
+mod siblings;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -36,4 +37,5 @@ pub(crate) use modular::{ReductionMethod, reduction_method};
 pub use multiplier::{Multiplier, PreparedFactor};
 pub(crate) use powers::window;
 pub use reciprocal::reciprocal;
+pub(crate) use siblings::{middle_products, sums_of_two_products};
 pub use sums::{ModularSums, SumFactors};

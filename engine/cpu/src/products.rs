@@ -15,7 +15,7 @@ use crate::planning::Recipe;
 use crate::rows::{CleanStack, Rows};
 use crate::run::wrong;
 use crate::scalar::Scalar;
-use modmill_core::{Backend, Batch, Error, Family, Op, Operand, Plan, Product, radix};
+use modmill_core::{Backend, Batch, BatchView, Error, Family, Op, Operand, Plan, Product, radix};
 
 impl Cpu {
     /// Full products or squares by a plan of this backend.
@@ -56,6 +56,58 @@ impl Cpu {
         count: usize,
     ) -> Result<Batch, Error> {
         out_of_memory::returned(|| long::products_prepared(&self.workers, multiplier, a, b, count))
+    }
+
+    /// The middle parts of the products of numbers by two factors each, which share the transform of the
+    /// number: the limbs below limb `end` that fit the rows of each of `answers`. A row is right or too large
+    /// by one unit of its last place, modulo the limb `end`.
+    ///
+    /// `plan` is that of the products. Returns false, and fills nothing, if it is not for transforms of this
+    /// backend, or if there is no ring for their length.
+    ///
+    /// # Panics
+    /// If there are no numbers, or not as many factors and rows.
+    pub fn middle_products(
+        &self,
+        plan: &Plan,
+        numbers: BatchView<'_>,
+        factors: [BatchView<'_>; 2],
+        end: usize,
+        answers: [&mut [u64]; 2],
+    ) -> Result<bool, Error> {
+        let Some(multiplier) = self.by_transforms(plan) else { return Ok(false) };
+        out_of_memory::returned(|| {
+            Ok(long::middle_products(&self.workers, multiplier, numbers, factors, end, answers))
+        })
+    }
+
+    /// Sums `a b + c d`, which fit the rows of `answers`; both products share the way back from their
+    /// transforms. `plan` and the answer are those of [`Cpu::middle_products`].
+    ///
+    /// # Panics
+    /// If there are no numbers, or not as many of each and rows.
+    pub fn sums_of_two_products(
+        &self,
+        plan: &Plan,
+        first: [BatchView<'_>; 2],
+        second: [BatchView<'_>; 2],
+        answers: &mut [u64],
+    ) -> Result<bool, Error> {
+        let Some(multiplier) = self.by_transforms(plan) else { return Ok(false) };
+        out_of_memory::returned(|| {
+            Ok(long::sums_of_two_products(&self.workers, multiplier, first, second, answers))
+        })
+    }
+
+    /// The multiplier of a plan for transforms of this backend.
+    fn by_transforms(&self, plan: &Plan) -> Option<Multiplier> {
+        match plan.recipe.get() {
+            Some(Recipe { method: Method::Transforms(multiplier), .. }) => {
+                self.record_method(plan);
+                Some(*multiplier)
+            }
+            _ => None,
+        }
     }
 
     /// Products and squares by scalar code, on all threads. Numbers are taken as they stand.

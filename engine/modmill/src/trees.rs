@@ -14,6 +14,8 @@
 
 mod fractions;
 mod levels;
+mod rows;
+mod smooth;
 mod steps;
 
 use crate::Engine;
@@ -22,6 +24,7 @@ use crate::near::{OnHost, with_view};
 use modmill_core::{Batch, BatchView, Error, ItemError, ItemErrorKind, Modulus, Operand, limbs};
 use steps::Steps;
 
+pub use smooth::smooth_parts;
 pub use steps::{BatchGcdSteps, Phase};
 
 /// The products of a column of numbers, level by level.

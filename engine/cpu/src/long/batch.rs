@@ -99,11 +99,11 @@ pub(crate) fn squares(
 
 /// Bits of a number from which a team shares a single product. Shorter products are done before a thread
 /// wakes up; measured.
-const TEAM_BITS: usize = 1 << 19;
+pub(super) const TEAM_BITS: usize = 1 << 19;
 
 /// Runs `compute` for one of `count` items. A team of threads shares the item if there are more threads than
 /// items and the item takes long enough.
-fn led<T>(workers: &Workers, count: usize, is_long: bool, compute: impl FnOnce() -> T) -> T {
+pub(super) fn led<T>(workers: &Workers, count: usize, is_long: bool, compute: impl FnOnce() -> T) -> T {
     if is_long && count < workers.count() { workers.team.lead(compute) } else { compute() }
 }
 

@@ -1,7 +1,9 @@
 //! The way up a tree: products, and sums of fractions.
 
+use super::rows::{copy, filled};
 use super::steps::Steps;
-use modmill_core::{Batch, BatchView, Error};
+use crate::Engine;
+use modmill_core::{Batch, BatchView, Error, limbs};
 
 /// The levels of a tree, from the root to the leaves.
 ///
@@ -21,7 +23,7 @@ pub(super) fn products(steps: &Steps<'_>, leaves: Batch) -> Result<Vec<Batch>, E
         let (half, pairs) = halves(level.len());
         let next = steps.run(|engine| {
             let joined = engine.mul(level.slice(0..pairs), level.slice(half..level.len()))?;
-            followed(&joined, level.slice(pairs..half), width * count.div_ceil(half), half)
+            followed(engine, joined, level.slice(pairs..half), width * count.div_ceil(half), half)
         })?;
         levels.push(next);
     }
@@ -38,15 +40,48 @@ pub(super) fn sums(steps: &Steps<'_>, levels: &[Batch], numerators: Batch) -> Re
     let mut sums = numerators;
     for pair in levels.windows(2).rev() {
         let [above, level] = pair else { continue };
-        let (half, pairs) = halves(level.len());
-        sums = steps.run(|engine| {
-            let left = engine.mul(sums.slice(0..pairs), level.slice(half..level.len()))?;
-            let right = engine.mul(sums.slice(half..level.len()), level.slice(0..pairs))?;
-            let joined = engine.add(&left, &right)?;
-            followed(&joined, sums.slice(pairs..half), above.stride() + 1, half)
+        sums = steps.run(|engine| match shared_transforms(engine, &sums, level, above.stride() + 1)? {
+            Some(sums) => Ok(sums),
+            None => sum_of_products(engine, &sums, level, above.stride() + 1),
         })?;
     }
     Ok(sums)
+}
+
+/// The sums of a level of `stride` limbs from those of the level below.
+fn sum_of_products(engine: &Engine, sums: &Batch, level: &Batch, stride: usize) -> Result<Batch, Error> {
+    let (half, pairs) = halves(level.len());
+    let left = engine.mul(sums.slice(0..pairs), level.slice(half..level.len()))?;
+    let right = engine.mul(sums.slice(half..level.len()), level.slice(0..pairs))?;
+    filled(engine, stride, half, |node, row| match node < pairs {
+        true => {
+            copy(left.get(node), row);
+            let right = right.get(node);
+            limbs::add_assign(row, &right[..right.len().min(row.len())]);
+        }
+        false => copy(sums.get(node), row),
+    })
+}
+
+/// The same sums where the CPU computes products of these lengths by transforms: both products of a sum share
+/// the way back.
+fn shared_transforms(
+    engine: &Engine,
+    sums: &Batch,
+    level: &Batch,
+    stride: usize,
+) -> Result<Option<Batch>, Error> {
+    let (half, pairs) = halves(level.len());
+    let plan = engine.ask().mul(sums.slice(0..pairs), level.slice(half..level.len()))?;
+    let mut above = Batch::try_zeros(64 * stride, half)?;
+    let (joined, alone) = above.as_limbs_mut().split_at_mut(pairs * stride);
+    let left = [sums.slice(0..pairs), level.slice(half..level.len())];
+    let right = [sums.slice(half..level.len()), level.slice(0..pairs)];
+    if !engine.cpu().sums_of_two_products(&plan, left, right, joined)? {
+        return Ok(None);
+    }
+    alone.chunks_exact_mut(stride).zip(pairs..).for_each(|(row, node)| copy(sums.get(node), row));
+    Ok(Some(above))
 }
 
 /// The number of nodes of the level above one of `len` nodes, and how many of them have two children.
@@ -57,12 +92,17 @@ pub(super) fn halves(len: usize) -> (usize, usize) {
 
 /// A level of `len` nodes of `stride` limbs, which their values fit: those of `joined`, and then those of
 /// `alone`.
-fn followed(joined: &Batch, alone: BatchView<'_>, stride: usize, len: usize) -> Result<Batch, Error> {
-    let mut level = Batch::try_zeros(64 * stride, len)?;
-    let rows = level.as_limbs_mut().chunks_exact_mut(stride);
-    for (row, value) in rows.zip(joined.iter().chain(alone.iter())) {
-        let used = value.len().min(stride);
-        row[..used].copy_from_slice(&value[..used]);
+fn followed(
+    engine: &Engine,
+    joined: Batch,
+    alone: BatchView<'_>,
+    stride: usize,
+    len: usize,
+) -> Result<Batch, Error> {
+    match alone.is_empty() && joined.stride() == stride {
+        true => joined.into_bits(64 * stride),
+        false => filled(engine, stride, len, |node, row| {
+            copy(if node < joined.len() { joined.get(node) } else { alone.get(node - joined.len()) }, row);
+        }),
     }
-    Ok(level)
 }

@@ -1,6 +1,6 @@
 //! Trees of products and remainders, held against the same numbers one by one.
 
-use modmill::trees::{BatchGcdSteps, Phase, ProductTree, batch_gcd, crt, product};
+use modmill::trees::{BatchGcdSteps, Phase, ProductTree, batch_gcd, crt, product, smooth_parts};
 use modmill::{Batch, Engine, Error, ItemError, ItemErrorKind, Watch};
 use modmill_testing::oracle::{batch_of_width, gcd, numbers};
 use modmill_testing::rng::Rng;
@@ -68,6 +68,95 @@ fn products_remainders_and_divisors_are_those_of_single_numbers() {
         let combined = tree.combine(&engine, &batch_of_width(&numerators, bits + 3)).unwrap();
         assert_eq!(numbers(&combined), [sum], "{what}");
     }
+}
+
+/// Nodes that are long enough for transforms, of columns of every shape: numbers and products of them that
+/// wrap around in rings, and remainders at both ends.
+#[test]
+fn long_nodes_have_the_remainders_of_single_numbers() {
+    let rng = &mut Rng::new(16);
+    let engines = [1, 3].map(|threads| Engine::builder().threads(threads).build().unwrap());
+    for (count, bits) in [(2, 60_000), (3, 40_000), (5, 33_000), (13, 9000), (64, 2048), (100, 2000)] {
+        let mut random: Vec<BigUint> = (0..count).map(|_| rng.exact(bits)).collect();
+        random[count - 1] = gcd(&random[0], &random[count - 1]);
+        let ones = vec![(BigUint::from(1u8) << bits) - 1u8; count];
+        let powers = vec![BigUint::from(1u8) << (bits - 1); count];
+        let after: Vec<BigUint> = powers.iter().map(|power| power + 1u8).collect();
+        for column in [random, ones, powers, after] {
+            let moduli = batch_of_width(&column, bits);
+            let z: BigUint = column.iter().product();
+            let numbers_of =
+                |rng: &mut Rng| [BigUint::from(1u8), &z - 1u8, &z + 1u8, &z / 2u8, rng.exact(bits * count)];
+            let rests: Vec<BigUint> = column.iter().map(|modulus| &z / modulus).collect();
+            let one = BigUint::from(1u8);
+            let sum: BigUint =
+                column.iter().zip(&rests).filter(|(n, _)| **n != one).map(|(_, rest)| rest).sum();
+            let expected: Vec<BigUint> = column.iter().zip(&rests).map(|(n, rest)| gcd(n, rest)).collect();
+            for engine in &engines {
+                let tree = ProductTree::new(engine, &moduli).unwrap();
+                for number in numbers_of(rng) {
+                    let expected: Vec<BigUint> = column.iter().map(|modulus| &number % modulus).collect();
+                    let number = batch_of_width(&[number], bits * count + 64);
+                    assert!(numbers(&tree.remainders(engine, &number).unwrap()) == expected, "{count}");
+                }
+                let ones = batch_of_width(&vec![one.clone(); count], 1);
+                assert!(
+                    numbers(&tree.combine(engine, &ones).unwrap()) == std::slice::from_ref(&sum),
+                    "{count}"
+                );
+                assert!(numbers(&batch_gcd(engine, &moduli).unwrap()) == expected, "{count} x {bits}");
+            }
+        }
+    }
+}
+
+#[test]
+fn smooth_parts_are_those_of_trial_division() {
+    let engine = Engine::builder().threads(2).build().unwrap();
+    let rng = &mut Rng::new(17);
+    let primes = [2u32, 3, 5, 7, 11, 13, 65_537];
+    let column: Vec<BigUint> = primes.into_iter().map(BigUint::from).collect();
+    let tree = ProductTree::new(&engine, &batch_of_width(&column, 17)).unwrap();
+    for bits in [4, 64, 65, 300] {
+        let mut all: Vec<BigUint> = (0..40).map(|_| rng.exact(bits)).collect();
+        all.extend([BigUint::from(1u8), BigUint::from(1u8) << (bits - 1)]);
+        // The highest powers, and numbers without any factor that is not a prime of the tree.
+        all.extend(primes.map(|prime| {
+            let power = (1u32..).find(|&k| BigUint::from(prime).pow(k).bits() > bits as u64).unwrap();
+            BigUint::from(prime).pow(power - 1)
+        }));
+        for _ in 0..20 {
+            let mut number = BigUint::from(1u8);
+            loop {
+                let next = &number * primes[rng.below(primes.len())];
+                if next.bits() > bits as u64 {
+                    break;
+                }
+                number = next;
+            }
+            all.push(number);
+        }
+        let part = |number: &BigUint| {
+            let (mut rest, mut part) = (number.clone(), BigUint::from(1u8));
+            for prime in primes {
+                while &rest % prime == BigUint::ZERO {
+                    (rest, part) = (rest / prime, part * prime);
+                }
+            }
+            part
+        };
+        let expected: Vec<BigUint> = all.iter().map(part).collect();
+        let parts = smooth_parts(&engine, &batch_of_width(&all, bits), &tree).unwrap();
+        assert_eq!((parts.bits(), numbers(&parts)), (bits, expected));
+    }
+    let Err(Error::Items(partial)) = smooth_parts(&engine, &Batch::from_hex(["6", "0"]).unwrap(), &tree)
+    else {
+        panic!("zero has no parts")
+    };
+    assert_eq!((partial.answers.as_limbs(), partial.failed[0].index), (&[6, 0][..], 1));
+    assert_eq!(smooth_parts(&engine, &Batch::zeros(5, 0), &tree).unwrap().len(), 0);
+    let none = ProductTree::new(&engine, &Batch::zeros(5, 0)).unwrap();
+    assert_eq!(smooth_parts(&engine, &Batch::from_hex(["6"]).unwrap(), &none).unwrap().as_limbs(), [1]);
 }
 
 #[test]
