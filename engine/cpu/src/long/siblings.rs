@@ -85,3 +85,70 @@ pub(crate) fn sums_of_two_products(
     });
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::{Random, big};
+    use modmill_core::Batch;
+    use num_bigint::BigUint;
+
+    /// Numbers of `limbs` limbs: random ones, and those whose products carry and wrap around the most.
+    fn hard(random: &mut Random, limbs: usize) -> Batch {
+        let mut top = vec![0; limbs];
+        top[limbs - 1] = 1 << 63;
+        Batch::from_values([random.limbs(limbs), vec![u64::MAX; limbs], top, random.limbs(limbs)])
+    }
+
+    #[test]
+    fn middle_products_are_right_but_for_a_unit_of_their_last_place() {
+        let (workers, mut random) = (Workers::default(), Random::new(51));
+        for multiplier in Multiplier::detect(None) {
+            let width = multiplier.threshold() + 3;
+            // The fraction of a parent of two children, and of one that is longer.
+            for end in [2 * width + 1, 3 * width + 2] {
+                let stride = width + 1;
+                let numbers = hard(&mut random, end);
+                let factors = [hard(&mut random, width), hard(&mut random, width)];
+                let mut rows = [vec![0; 4 * stride], vec![0; 4 * stride]];
+                let [left, right] = &mut rows;
+                let views = factors.each_ref().map(Batch::view);
+                let answers = [&mut left[..], &mut right[..]];
+                assert!(middle_products(&workers, multiplier, numbers.view(), views, end, answers));
+                for (factor, rows) in factors.iter().zip(&rows) {
+                    for (item, row) in rows.chunks_exact(stride).enumerate() {
+                        let product = big(numbers.get(item)) * big(factor.get(item));
+                        let modulus = BigUint::from(1u8) << (64 * stride);
+                        let exact = (product >> (64 * (end - stride))) % &modulus;
+                        let excess = (big(row) + &modulus - exact) % &modulus;
+                        assert!(excess <= BigUint::from(1u8), "{multiplier:?}, item {item}: {excess}");
+                    }
+                }
+            }
+            let short = [hard(&mut random, 9), hard(&mut random, 9)];
+            let views = short.each_ref().map(Batch::view);
+            let mut rows = [vec![0; 40], vec![0; 40]];
+            let [left, right] = &mut rows;
+            let numbers = hard(&mut random, 19);
+            assert!(!middle_products(&workers, multiplier, numbers.view(), views, 19, [left, right]));
+        }
+    }
+
+    #[test]
+    fn sums_of_two_products_are_right() {
+        let (workers, mut random) = (Workers::default(), Random::new(52));
+        for multiplier in Multiplier::detect(None) {
+            let width = multiplier.threshold() + 3;
+            let [a, c] = [0; 2].map(|_| hard(&mut random, width + 1));
+            let [b, d] = [0; 2].map(|_| hard(&mut random, width));
+            let stride = 2 * width + 2;
+            let mut rows = vec![0; 4 * stride];
+            let pairs = ([a.view(), b.view()], [c.view(), d.view()]);
+            assert!(sums_of_two_products(&workers, multiplier, pairs.0, pairs.1, &mut rows));
+            for (item, row) in rows.chunks_exact(stride).enumerate() {
+                let sum = big(a.get(item)) * big(b.get(item)) + big(c.get(item)) * big(d.get(item));
+                assert_eq!(big(row), sum, "{multiplier:?}, item {item}");
+            }
+        }
+    }
+}
