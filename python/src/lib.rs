@@ -25,12 +25,6 @@ mod limb_arrays;
 mod on_device;
 mod options;
 mod paillier;
-mod paillier_arrow;
-mod paillier_calls;
-mod paillier_encrypt;
-mod paillier_keys;
-mod paillier_packed;
-mod paillier_raw;
 mod parquet;
 mod powers;
 mod primes;
@@ -70,17 +64,17 @@ mod _modmill {
     #[pymodule_export]
     use crate::on_device::DeviceBatch;
     #[pymodule_export]
-    use crate::paillier::PaillierColumn;
+    use crate::paillier::arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
     #[pymodule_export]
-    use crate::paillier_arrow::{paillier_decrypt_arrow, paillier_decrypt_column_to_arrow};
+    use crate::paillier::column::PaillierColumn;
     #[pymodule_export]
-    use crate::paillier_encrypt::{paillier_encrypt, paillier_encrypt_to_arrow};
+    use crate::paillier::encrypt::{paillier_encrypt, paillier_encrypt_to_arrow};
     #[pymodule_export]
-    use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
+    use crate::paillier::keys::{PaillierPrivateKey, PaillierPublicKey, paillier_generate, paillier_warm};
     #[pymodule_export]
-    use crate::paillier_packed::{PaillierPackedColumn, paillier_slots};
+    use crate::paillier::packed::{PaillierPackedColumn, paillier_slots};
     #[pymodule_export]
-    use crate::paillier_raw::PaillierCiphertexts;
+    use crate::paillier::raw::PaillierCiphertexts;
     #[pymodule_export]
     use crate::parquet::{ParquetReader, ParquetWriter};
     #[pymodule_export]

@@ -7,8 +7,8 @@ use crate::method::Method;
 use crate::path::{CpuPath, with_kernel};
 use crate::planning::Recipe;
 use crate::pow::pow_shared_vartime;
-use crate::rows::Rows;
 use crate::run::wrong;
+use crate::working_memory::Rows;
 use modmill_core::{Batch, BatchView, ColumnProducts, Error, Modulus, Op, Operand, Plan, Request};
 
 /// The least number of factors that a lane multiplies.

@@ -5,11 +5,11 @@
 //! speed of `portable/row` on both.
 
 use crate::karatsuba;
-use crate::limbs::{Limbs, with_scalar};
 use crate::long::{self, Multiplier, gcd};
 use crate::method::Method;
 use crate::path::CpuPath;
-use crate::step_lanes::StepLanes;
+use crate::scalar_choice::{Limbs, with_scalar};
+use crate::vector_choice::StepLanes;
 use modmill_core::window::best_fixed_window;
 use modmill_core::{Isa, ModuliForm, Op, Request};
 

@@ -4,15 +4,15 @@
 use crate::backend::Cpu;
 use crate::inverses::recipe;
 use crate::lane_division::LaneDivision;
-use crate::limbs::with_scalar;
 use crate::long::BarrettDivisor;
 use crate::method::Method;
 use crate::out_of_memory::returned;
 use crate::remainder::{Scratch, div_rem};
 use crate::run::wrong;
+use crate::scalar_choice::with_scalar;
 use crate::schoolbook::divide::{Numbers, Rows};
 use crate::schoolbook::items_at_once;
-use crate::step_lanes::with_vectors;
+use crate::vector_choice::with_vectors;
 use modmill_core::limbs::bit_length;
 use modmill_core::{Batch, Error, Moduli, Operand, Plan, Watch};
 use std::ops::Range;

@@ -6,7 +6,7 @@
 use crate::kernel::{Dividend, Kernel, RECIPROCAL};
 use crate::lanes::{self, Bits};
 use crate::power_of_two as two;
-use crate::rows::{CleanStack, Rows, clear_stack};
+use crate::working_memory::{CleanStack, Rows, clear_stack};
 use modmill_core::{Modulus, limbs, radix};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};

@@ -9,8 +9,8 @@ use crate::lanes::Lanes;
 use crate::method::Method;
 use crate::path::{CpuPath, with_kernel};
 use crate::pow::Exponents;
-use crate::rows::Rows;
 use crate::run::{numbers, wrong};
+use crate::working_memory::Rows;
 use modmill_core::{
     Batch, Error, FixedPowers, Items, Modulus, Operand, Plan, Request, Secrecy, Watch, limbs, watched,
 };

@@ -9,7 +9,7 @@ use crate::method::Method;
 use crate::planning::Recipe;
 use crate::power_of_two::Residue;
 use crate::run::{numbers, wrong};
-use crate::step_lanes::with_vectors;
+use crate::vector_choice::with_vectors;
 use modmill_core::limbs::bit_length;
 use modmill_core::{
     Batch, Divisors, Error, Inverses, KERNEL_MAX_BITS, Moduli, Operand, Plan, Watch, watched,

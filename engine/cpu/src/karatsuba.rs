@@ -1,7 +1,7 @@
 //! Karatsuba's product of long numbers, in time that does not depend on their values.
 
-use crate::rows::Rows;
 use crate::scalar::Scalar;
+use crate::working_memory::Rows;
 
 /// The number of limbs from which factors of equal length are multiplied by halves.
 pub(crate) fn threshold<S: Scalar>(_: S) -> usize {
@@ -128,7 +128,7 @@ fn join<S: Scalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limbs::{Limbs, with_scalar};
+    use crate::scalar_choice::{Limbs, with_scalar};
     use crate::test_support::{Random, big};
 
     #[test]

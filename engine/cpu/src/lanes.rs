@@ -167,7 +167,7 @@ mod tests {
     use crate::kernel::Kernel;
     use crate::portable::Portable;
     use crate::portable::row::Row;
-    use crate::rows::Rows;
+    use crate::working_memory::Rows;
     use modmill_core::radix;
 
     fn numbers(count: usize, limbs: usize) -> Vec<Vec<u64>> {

@@ -28,7 +28,6 @@ mod karatsuba;
 mod kernel;
 mod lane_division;
 mod lanes;
-mod limbs;
 pub mod long;
 pub mod lucas;
 mod method;
@@ -45,20 +44,21 @@ pub mod remainder;
 mod residue_matrix;
 mod rns;
 mod row;
-mod rows;
 mod run;
 mod scalar;
+mod scalar_choice;
 mod schoolbook;
 mod square_root;
 mod square_roots;
-mod step_lanes;
 mod steps;
 mod team;
 #[cfg(test)]
 mod test_support;
 pub mod threads;
+mod vector_choice;
 #[cfg(target_arch = "x86_64")]
 mod wide;
+mod working_memory;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

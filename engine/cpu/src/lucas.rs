@@ -5,10 +5,10 @@
 //! With `n + 1 = d 2^s` for an odd d, a prime n has `U_d = 0`, or `V_(d 2^r) = 0` for some r below s.
 
 use crate::jacobi::symbol;
-use crate::limbs::with_scalar;
 use crate::long::Multiplier;
 use crate::remainder::{Scratch, mul_mod};
 use crate::scalar::Scalar;
+use crate::scalar_choice::with_scalar;
 use modmill_core::limbs::{
     add_assign, bit, bit_length, inverse_of_odd, reduce_once, shift_right, sub_assign, trailing_zeros,
 };

@@ -1,9 +1,9 @@
 //! The methods of the CPU: how a group of items is computed.
 
-use crate::limbs::Limbs;
 use crate::long::{self, Multiplier};
 use crate::path::CpuPath;
-use crate::step_lanes::StepLanes;
+use crate::scalar_choice::Limbs;
+use crate::vector_choice::StepLanes;
 use modmill_core::{Backend, Family, Isa, Op, Request};
 
 /// How the CPU computes a group of items.

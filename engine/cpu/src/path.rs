@@ -7,8 +7,8 @@ use crate::domain::Domain;
 use crate::isa;
 use crate::kernel::Kernel;
 use crate::lanes::Lanes;
-use crate::limbs::Limbs;
 use crate::long::Multiplier;
+use crate::scalar_choice::Limbs;
 use modmill_core::rns::bases::{self as rns, channels_for};
 use modmill_core::{Family, Isa, KERNEL_MAX_BITS, Op};
 

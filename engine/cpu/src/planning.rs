@@ -2,11 +2,11 @@
 
 use crate::backend::Cpu;
 use crate::cost;
-use crate::limbs::Limbs;
 use crate::long;
 use crate::method::Method;
 use crate::path::CpuPath;
-use crate::step_lanes::StepLanes;
+use crate::scalar_choice::Limbs;
+use crate::vector_choice::StepLanes;
 use modmill_core::window::{MAX_WINDOW, best_sliding_steps_vartime, best_sliding_window};
 use modmill_core::{
     Alternative, Exponents, KERNEL_MAX_BITS, ModuliForm, Op, Plan, Request, TRANSFORM_MAX_BITS,

@@ -2,7 +2,7 @@
 
 use crate::domain::{Domain, Workspace};
 use crate::kernel::Kernel;
-use crate::rows::Rows;
+use crate::working_memory::Rows;
 use modmill_core::limbs::{bit_length, bits_at};
 use modmill_core::window::{SlidingStep, best_sliding_steps_vartime};
 

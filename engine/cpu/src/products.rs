@@ -5,16 +5,16 @@ use crate::cost::grain;
 use crate::karatsuba;
 use crate::kernel::BatchKernel;
 use crate::lanes::{self, Bits, MAX_LANES};
-use crate::limbs::with_scalar;
 use crate::long::{self, Multiplier};
 use crate::method::{Method, counted};
 use crate::out_of_memory;
 use crate::path::CpuPath;
 use crate::path::with_kernel;
 use crate::planning::Recipe;
-use crate::rows::{CleanStack, Rows};
 use crate::run::wrong;
 use crate::scalar::Scalar;
+use crate::scalar_choice::with_scalar;
+use crate::working_memory::{CleanStack, Rows};
 use modmill_core::{Backend, Batch, BatchView, Error, Family, Op, Operand, Plan, Product, radix};
 
 impl Cpu {

@@ -9,8 +9,8 @@ mod reciprocal;
 
 use crate::karatsuba;
 use crate::portable::{Portable, add_row};
-use crate::rows::Rows;
 use crate::scalar::Scalar;
+use crate::working_memory::Rows;
 use modmill_core::limbs::{add_assign, add_carrying, bit_length, sub_borrowing};
 use modmill_core::mask;
 

@@ -6,8 +6,8 @@ use crate::karatsuba;
 use crate::long::{BarrettDivisor, Multiplier};
 use crate::planning::LONG_DIVISOR;
 use crate::remainder::divide_in_place;
-use crate::rows::Rows;
 use crate::scalar::Scalar;
+use crate::working_memory::Rows;
 use modmill_core::limbs::{add_assign_masked, sub_assign};
 use modmill_core::mask;
 
@@ -233,7 +233,7 @@ fn of_two_limbs(a: u128) -> (u64, u128) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limbs::{Limbs, with_scalar};
+    use crate::scalar_choice::{Limbs, with_scalar};
     use crate::test_support::{Random, big};
     use num_bigint::BigUint;
 

@@ -4,16 +4,16 @@
 use crate::backend::Cpu;
 use crate::divsteps::Space;
 use crate::inverses::recipe;
-use crate::limbs::with_scalar;
 use crate::method::Method;
 use crate::out_of_memory::returned;
 use crate::run::wrong;
+use crate::scalar_choice::with_scalar;
 use crate::schoolbook::divide::{Numbers, Rows};
 use crate::schoolbook::items_at_once;
 use crate::schoolbook::kernels::Kernels;
 use crate::schoolbook::root;
 use crate::square_root::{Roots, Scratch};
-use crate::step_lanes::with_vectors;
+use crate::vector_choice::with_vectors;
 use modmill_core::{Batch, Error, Operand, Plan, Watch};
 use std::ops::Range;
 

@@ -8,7 +8,7 @@ pub(crate) mod tests;
 
 use crate::kernel::{BatchKernel, Kernel};
 use crate::lanes::{Bits, Lanes};
-use crate::rows::Rows;
+use crate::working_memory::Rows;
 use leaves::{Leaves, Part};
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, KERNEL_MAX_BITS, radix};

@@ -204,8 +204,8 @@ pub(crate) unsafe fn store(to: *mut Line, value: Line) {
 mod tests {
     use super::*;
     use crate::isa::detect_avx512;
-    use crate::rows::Rows;
     use crate::test_support::Random;
+    use crate::working_memory::Rows;
 
     /// Windows of one to eight bits, and digits in groups of four, single digits, or both.
     #[test]

@@ -12,7 +12,7 @@ use crate::avx512::{lanes, shared_table, table};
 use crate::isa::Ifma as Token;
 use crate::kernel::{BatchKernel, Dividend, Division, Kernel, RECIPROCAL};
 use crate::lanes::{Bits, Lanes};
-use crate::rows::Rows;
+use crate::working_memory::Rows;
 use columns::{BLOCK, block, multiply_columns};
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa, KERNEL_MAX_BITS};

@@ -1,7 +1,7 @@
 //! Working memory of division steps: vectors, zeroized on drop.
 
 use super::vector::Vector;
-use crate::rows::clear_stack;
+use crate::working_memory::clear_stack;
 
 /// Numbers of one length, digit after digit, kept from one group of lanes to the next.
 pub(crate) struct Space<V: Vector> {

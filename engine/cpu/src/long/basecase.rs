@@ -1,8 +1,8 @@
 //! Products that are too short for transforms: rows, and Karatsuba's algorithm for longer factors.
 
 use crate::karatsuba;
-use crate::rows::Rows;
 use crate::scalar::Scalar;
+use crate::working_memory::Rows;
 use zeroize::Zeroizing;
 
 /// `out <- a b`.

@@ -9,8 +9,8 @@ use crate::fft::shape::{DigitLayout, Ring};
 #[cfg(target_arch = "x86_64")]
 use crate::fft::three_primes::ThreePrimes;
 use crate::isa;
-use crate::limbs::{Limbs, with_scalar};
 use crate::portable::fft::Goldilocks;
+use crate::scalar_choice::{Limbs, with_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::{avx2, avx512};
 use modmill_core::Isa;

@@ -5,7 +5,7 @@ use super::montgomery::Montgomery;
 use super::multiplier::Multiplier;
 use super::{basecase, powers};
 use crate::fft::product::SecondFactor;
-use crate::limbs::with_scalar;
+use crate::scalar_choice::with_scalar;
 use crate::test_support::Random;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Remainders against an independent division.
 
 use super::*;
-use crate::limbs::{Limbs, with_scalar};
+use crate::scalar_choice::{Limbs, with_scalar};
 use crate::test_support::{Random, big};
 use num_bigint::BigUint;
 

@@ -5,8 +5,8 @@ use super::{Leaves, Part, Wide, charge_cross, charge_pass};
 use crate::domain::{Domain, Workspace};
 use crate::kernel::{BatchKernel, Kernel};
 use crate::pow;
-use crate::rows::Rows;
 use crate::test_support::Random;
+use crate::working_memory::Rows;
 use num_bigint::{BigInt, BigUint};
 
 /// Instantiates the tests for a vector type. They are skipped if the processor lacks the instruction set.

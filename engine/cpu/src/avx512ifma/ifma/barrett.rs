@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::isa::detect_ifma;
     use crate::kernel::{Dividend, Kernel};
-    use crate::rows::Rows;
+    use crate::working_memory::Rows;
     use modmill_core::KERNEL_MAX_BITS;
     use num_bigint::BigUint;
 

@@ -268,7 +268,7 @@ pub(super) mod tests {
     use super::super::{LANES, WIDTH, row, row_mut};
     use super::*;
     use crate::isa::detect_ifma;
-    use crate::rows::Rows;
+    use crate::working_memory::Rows;
     use modmill_core::KERNEL_MAX_BITS;
     use num_bigint::BigUint;
 

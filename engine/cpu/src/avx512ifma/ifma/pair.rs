@@ -11,7 +11,7 @@ use super::tile::{V, for_rows, high, low, plus, unroll, zero};
 use crate::isa::Ifma as Token;
 use crate::kernel::Kernel;
 use crate::lanes::Lanes;
-use crate::rows::Rows;
+use crate::working_memory::Rows;
 use modmill_core::limbs::inverse_of_odd;
 use modmill_core::{Family, Isa};
 use std::arch::x86_64::*;

@@ -1,11 +1,11 @@
 //! Columns of plain ciphertexts, whose plaintexts are numbers modulo n: for formats that encode numbers in
-//! another way than [`crate::paillier`].
+//! another way than [`crate::paillier::column`].
 
 use crate::arguments::{Call, Options};
 use crate::errors::OrRaise;
 use crate::ints::Ints;
-use crate::paillier_calls::{Work, ciphertexts_in, ciphertexts_of, integers, run};
-use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
+use crate::paillier::calls::{Work, ciphertexts_in, ciphertexts_of, integers, run};
+use crate::paillier::keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{Ciphertexts, EncodedColumn, EncryptedColumn, Error, Exponents, Paillier};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};

@@ -2,8 +2,8 @@
 
 use crate::arguments::{Call, Options};
 use crate::errors::OrRaise;
-use crate::paillier_calls::{Work, integers, run};
-use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
+use crate::paillier::calls::{Work, integers, run};
+use crate::paillier::keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{Error, PackedColumn, Packing, Paillier};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

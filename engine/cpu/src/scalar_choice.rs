@@ -17,12 +17,12 @@ pub(crate) enum Limbs {
 macro_rules! with_scalar {
     ($limbs:expr, $scalar:ident => $body:expr) => {
         match $limbs {
-            crate::limbs::Limbs::Portable => {
+            crate::scalar_choice::Limbs::Portable => {
                 let $scalar = crate::portable::Portable;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
-            crate::limbs::Limbs::X86($scalar) => $body,
+            crate::scalar_choice::Limbs::X86($scalar) => $body,
         }
     };
 }

@@ -20,12 +20,12 @@ macro_rules! with_vectors {
     ($lanes:expr, $V:ident, $token:ident => $body:expr) => {
         match $lanes {
             #[cfg(target_arch = "x86_64")]
-            $crate::step_lanes::StepLanes::Avx512($token) => {
+            $crate::vector_choice::StepLanes::Avx512($token) => {
                 type $V = $crate::avx512::words::Eight;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
-            $crate::step_lanes::StepLanes::Avx2($token) => {
+            $crate::vector_choice::StepLanes::Avx2($token) => {
                 type $V = $crate::avx2::words::Four;
                 $body
             }

@@ -2,9 +2,9 @@
 
 use crate::arguments::{Call, Options};
 use crate::arrow_out::Column;
-use crate::paillier::PaillierColumn;
-use crate::paillier_calls::{Clear, Floats, Work, integers, labelled, run};
-use crate::paillier_keys::{PaillierPrivateKey, PaillierPublicKey};
+use crate::paillier::calls::{Clear, Floats, Work, integers, labelled, run};
+use crate::paillier::column::PaillierColumn;
+use crate::paillier::keys::{PaillierPrivateKey, PaillierPublicKey};
 use modmill_paillier::{EncodedColumn, Error, Integers, PublicKey};
 use pyo3::prelude::*;
 
