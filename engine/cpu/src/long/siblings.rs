@@ -24,9 +24,9 @@ fn rings(multiplier: Multiplier, shortest: usize, least: usize) -> Option<Cyclic
 /// Fills the rows of `answers` with the limbs below limb `end` of the products of numbers by two factors
 /// each. Returns whether there is a ring for their length; otherwise nothing is filled.
 ///
-/// A product is computed in a ring modulo `2^s - 1`, so that its limbs from s on are added to the lowest ones.
-/// They end below the row, which is too large by one unit of its last place if a carry enters it. The limbs
-/// from `end` on are dropped, so that a row that overflows is zero.
+/// A product is computed in a ring modulo `2^s - 1`: its limbs from s on are added to the lowest ones. They
+/// end below the row, which is too large by one unit of its last place if a carry enters it. The limbs from
+/// `end` on are dropped, so that a row that overflows is zero.
 pub(crate) fn middle_products(
     workers: &Workers,
     multiplier: Multiplier,

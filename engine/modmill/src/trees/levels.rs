@@ -63,8 +63,8 @@ fn sum_of_products(engine: &Engine, sums: &Batch, level: &Batch, stride: usize) 
     })
 }
 
-/// The same sums where the CPU computes products of these lengths by transforms: both products of a sum share
-/// the way back.
+/// Sums of products that share the way back from their transforms, or `None` if the CPU does not compute
+/// products of these lengths by transforms.
 fn shared_transforms(
     engine: &Engine,
     sums: &Batch,
