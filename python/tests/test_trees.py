@@ -84,6 +84,16 @@ def test_forms_of_columns() -> None:
     with pytest.raises(modmill.ItemError, match="item 1: the modulus is zero") as caught:
         zeros.remainders(5)
     assert caught.value.answers == [2, None]
+    for call, answer in [
+        (lambda: zeros.product(), 3),
+        (lambda: zeros.product(out="bytes"), b"\x03"),
+        (lambda: zeros.combine([5, 1]), 2),
+    ]:
+        with pytest.raises(modmill.ItemError, match="item 1: the modulus is zero") as caught:
+            call()
+        assert caught.value.failed == [(1, "the modulus is zero")]
+        found = caught.value.answers
+        assert (found.lstrip(b"\0") if isinstance(found, bytes) else found) == answer
     assert modmill.batch_gcd([]) == []
 
 
