@@ -8,6 +8,7 @@ that is run again reads the file that is there.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import uuid
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ import ray.data
 from . import ray as modmill_ray
 from .arithmetic import mulmod
 from .engine import Engine
+from .errors import ItemError
 from .trees import ProductTree
 from .types import Backend
 
@@ -50,9 +52,10 @@ class Folder:
         """Write a file unless it is there. It appears as a whole, and whoever else writes it has the same content."""
         if (self.path / name).exists():
             return
+        contents = content()
         part = self.path / f".{name}.{uuid.uuid4().hex}"
         with part.open("wb") as file:
-            file.write(content())
+            file.write(contents)
             file.flush()
             os.fsync(file.fileno())
         part.replace(self.path / name)
@@ -67,8 +70,10 @@ def _arrow_file(table: Any) -> Any:
 
 
 def _digest(*parts: Any) -> str:
+    """The digest of byte strings, each after its length."""
     digest = hashlib.sha256()
     for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return digest.hexdigest()[:32]
 
@@ -110,13 +115,17 @@ class Products(_Trees):
 
     def __call__(self, table: Any) -> Any:
         rows = _arrow_file(table)
-        name = _digest(self.modulus.encode(), str(self.max_bits).encode(), rows)
+        name = _digest(json.dumps([self.modulus, self.max_bits]).encode(), rows)
         self.folder.make(f"rows-{name}", lambda: rows)
         self.folder.make(f"root-{name}", lambda: self._product(table))
         return pa.table({"subset": [name]})
 
     def _product(self, table: Any) -> bytes:
-        return ProductTree(self.numbers(table)[0], engine=self.engine).product(out="bytes")
+        try:
+            return ProductTree(self.numbers(table)[0], engine=self.engine).product(out="bytes")
+        except ItemError as zeros:
+            # They have no answer; the others are compared without them.
+            return bytes(zeros.answers)
 
 
 class Factors(_Trees):
@@ -130,7 +139,8 @@ class Factors(_Trees):
 
     def __call__(self, names: Any) -> Any:
         (name,) = names.column("subset").to_pylist()
-        file = f"gcds-{_digest(*(part.encode() for part in [name, self.out, str(self.error), *self.all]))}"
+        settings = json.dumps([name, self.out, self.error, self.all])
+        file = f"gcds-{_digest(settings.encode())}"
         self.folder.make(file, lambda: _arrow_file(self._answers(name)))
         return self.folder.table(file)
 
@@ -160,6 +170,18 @@ class Factors(_Trees):
             rest = mulmod(self.folder.contents(f"root-{other}"), 1, root, out="bytes", engine=self.engine)
             product = mulmod(product, rest, root, out="bytes", engine=self.engine)
         return product
+
+
+def _without_rows(ds: Any, out: str, error: str | None) -> Any:
+    """Return a dataset without rows that has the columns of another one and those of answers."""
+    schema = ds.schema()
+    known = zip(schema.names, schema.types) if schema else ()
+    # Columns of Python's objects have no type of Arrow.
+    types = {name: type if isinstance(type, pa.DataType) else pa.null() for name, type in known}
+    types[out] = pa.binary()
+    if error is not None:
+        types[error] = pa.string()
+    return ray.data.from_arrow(pa.schema(types).empty_table())
 
 
 def compare(
@@ -193,7 +215,7 @@ def compare(
     found = replace(actors, batch_size=rows).map(ds, Products, arguments).take_all()
     all = sorted(row["subset"] for row in found)
     if not all:
-        return ds
+        return _without_rows(ds, out, error)
     jobs = ray.data.from_items([{"subset": name} for name in all], override_num_blocks=len(all))
     arguments = {**arguments, "out": out, "error": error, "all": all}
     return replace(actors, batch_size=1).map(jobs, Factors, arguments)

@@ -14,14 +14,15 @@ without a copy:
 ``kind``
     ``"shared_prime"``, ``"all_primes_shared"``, ``"duplicate"``, ``"small_factor"``, ``"prime"`` or ``"power"``.
 ``ids``
-    The names of the key. Without ``ids`` a key is named by its position.
+    The names of the key. `check` names a key without a name by its position.
 ``modulus``, ``factors``
     Big-endian bytes. The factors multiply to the modulus.
 ``partners``, ``more_partners``
     The names of other keys that share a factor, at most 1000, and the number of further ones.
 
-A modulus that is null, zero, one or longer than 65 536 bits is an item that fails: it raises `ItemError`, whose ``answers`` are the
-findings about the others, or with ``errors="column"`` the call returns the findings and a column of reasons.
+A modulus that is null, zero, one or longer than ``max_bits`` is an item that fails: it raises `ItemError`, whose ``answers`` are the
+findings about the others, or with ``errors="column"`` the call returns the findings and a column of reasons. ``max_bits`` is 65 536 by
+default and at most.
 
 Findings make keys of others readable: audit your own, and those that you may. docs/use/audit.md of the repository says what a
 finding means.
@@ -66,7 +67,8 @@ def check(
 
     ``memory`` limits the bytes for trees: more moduli than that holds are audited in parts.
     """
-    return _audit(moduli, ids, None, False, memory, {**options, "errors": errors})
+    names = None if ids is None else _names(ids, needs_all=False)
+    return _modmill.audit(moduli, names, None, False, memory, {**options, "errors": errors})
 
 
 class Corpus:
@@ -74,6 +76,8 @@ class Corpus:
 
     The program reads and adds to the same folders, by ``modmill audit --corpus``. Only one of those that use a folder may add keys to it
     at a time.
+
+    Every key has a name in ``ids``, by which later findings name it.
 
     >>> import tempfile
     >>> corpus = Corpus(tempfile.mkdtemp())
@@ -95,19 +99,20 @@ class Corpus:
         self,
         moduli: Numbers,
         *,
-        ids: Iterable[Any] | None = None,
+        ids: Iterable[Any],
         errors: Literal["raise", "column"] = "raise",
         memory: int | None = None,
         **options: Unpack[Audited],
     ) -> Any:
         """Return the findings about new keys, and about old ones that share a factor with a new one."""
-        return _audit(moduli, ids, self.path, False, memory, {**options, "errors": errors})
+        names = _names(ids, needs_all=True)
+        return _modmill.audit(moduli, names, self.path, False, memory, {**options, "errors": errors})
 
     def add(
         self,
         moduli: Numbers,
         *,
-        ids: Iterable[Any] | None = None,
+        ids: Iterable[Any],
         errors: Literal["raise", "column"] = "raise",
         memory: int | None = None,
         **options: Unpack[Audited],
@@ -115,23 +120,19 @@ class Corpus:
         """Return the same findings, and add the keys to the corpus. A folder that is absent or empty becomes one.
 
         Keys without a reason to fail are added, also if others fail.
+
+        The findings about old keys are told once: keys that the corpus has share nothing new with the others. They are lost if the
+        program ends before it has kept them. Call `check` first, write its findings, and then `add` where that matters.
         """
-        return _audit(moduli, ids, self.path, True, memory, {**options, "errors": errors})
+        names = _names(ids, needs_all=True)
+        return _modmill.audit(moduli, names, self.path, True, memory, {**options, "errors": errors})
 
 
-def _audit(
-    moduli: Numbers,
-    ids: Iterable[Any] | None,
-    path: str | PathLike[str] | None,
-    adds: bool,
-    memory: int | None,
-    options: Any,
-) -> Any:
-    names = None if ids is None else _names(ids)
-    return _modmill.audit(moduli, names, path, adds, memory, options)
-
-
-def _names(ids: Iterable[Any]) -> list[str]:
-    """Return names as text. A name that is null is the position of its key."""
-    column = ids.to_pylist() if hasattr(ids, "to_pylist") else ids
-    return [str(position if name is None else name) for position, name in enumerate(column)]
+def _names(ids: Iterable[Any], needs_all: bool) -> list[str]:
+    """Return names as text. A name that is null is the position of its key, or an error if all are needed."""
+    if isinstance(ids, (str, bytes)):
+        raise TypeError(f"ids is {type(ids).__name__}; it must be a list or a column of names")
+    names = list(ids.to_pylist() if hasattr(ids, "to_pylist") else ids)
+    if needs_all and None in names:
+        raise ValueError(f"ids: item {names.index(None)} is null; a corpus needs the names of all keys")
+    return [str(position if name is None else name) for position, name in enumerate(names)]

@@ -23,9 +23,9 @@ All functions take these options:
     The rows of a call, by default 4096, or 65536 with GPUs.
 
 ``max_bits``
-    Of powers: rows with a number of more bits than this have no answer, and the reason in the column ``error``. A batch is as wide as its
-    longest number, so that one row of some megabytes among short ones would take all memory of an actor. By default 2**20; ``None``
-    takes numbers of any length.
+    Of powers and `batch_gcd`: rows with a number of more bits than this have no answer, and the reason in the column ``error``. A batch is
+    as wide as its longest number, so that one row of some megabytes among short ones would take all memory of an actor. By default 2**20,
+    and 2**14 of `batch_gcd`; ``None`` takes numbers of any length.
 
 Ray runs a task again if its machine is lost. Powers, signatures with PKCS #1 v1.5, decryption and sums give the same answers again.
 Encryption and PSS draw new randomness each time. Ray does not keep rows in order unless its own settings ask for it.
@@ -65,6 +65,9 @@ Concurrency = int | tuple[int, int] | None
 
 MAX_BITS = 2**20
 """Bits of the longest number of a row, unless the caller names others."""
+
+MODULUS_BITS = 2**14
+"""Bits of the longest modulus of `batch_gcd`, unless the caller names others."""
 
 
 class Cluster(TypedDict, total=False):
@@ -327,13 +330,14 @@ def batch_gcd(
     out: str = "gcd",
     error: str | None = "error",
     subsets: int | None = None,
-    max_bits: int | None = MAX_BITS,
+    max_bits: int | None = MODULUS_BITS,
     **cluster: Unpack[Cluster],
 ) -> Any:
     """Return the dataset with the factors that each number of the column ``modulus`` shares with any other one, as `modmill.batch_gcd`.
 
     The rows are computed in subsets of ``batch_size`` rows, by default 65536, or in about as many ``subsets`` as named. Every two subsets
-    meet, so that few large ones take less time than many small ones.
+    meet, so that few large ones take less time than many small ones. A row whose modulus is null, zero or longer than ``max_bits`` has no
+    answer, and the others are compared without it. ``max_bits`` is 2**14 by default, because a subset is as wide as its longest modulus.
 
     ``work`` is a folder that every machine of the cluster sees. It keeps the rows of each subset, their product and their answers in files
     that are named by the digests of what they were computed from: a task that is run again, or a job over the same rows, goes on with

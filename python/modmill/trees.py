@@ -77,7 +77,10 @@ class ProductTree:
     def product(self, **options: Unpack[Reading]) -> int: ...
 
     def product(self, **options: Unpack[OneNumber]) -> Any:
-        """Return the product of the column. It is an ``int``; ``out="bytes"`` is faster for millions of bits."""
+        """Return the product of the column. It is an ``int``; ``out="bytes"`` is faster for millions of bits.
+
+        A zero in the column raises `ItemError`, whose ``answers`` is the product of the other numbers.
+        """
         return self._tree.product(options)
 
     def remainders(self, x: Numbers, **options: Unpack[Options]) -> Any:
@@ -89,6 +92,8 @@ class ProductTree:
 
         >>> ProductTree([3, 5]).combine([2, 4])
         22
+
+        A zero in the column raises `ItemError`, whose ``answers`` is the sum over the other numbers.
         """
         return self._tree.combine(a, options)
 

@@ -11,7 +11,7 @@ pub(crate) use crate::options::Options;
 use crate::reader::Reader;
 use crate::upload::refuse_marks;
 use crate::watching::{self, Extent, Progress};
-use modmill::{Batch, Error, Resident};
+use modmill::{Batch, Error, ItemError, Resident};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -34,6 +34,12 @@ impl<'py> Call<'py> {
         let Chosen { width, out, on_failure, engine, progress, max_bits } = options.read()?;
         let engine = Engine::or_shared(py, engine.as_ref())?;
         Ok(Self { py, engine, width, max_bits, out, on_failure, progress })
+    }
+
+    /// Lets items of more than `bits` bits fail, each for itself.
+    pub(crate) fn at_most(mut self, bits: usize) -> Self {
+        self.max_bits = Some(self.max_bits.map_or(bits, |given| given.min(bits)));
+        self
     }
 
     /// A call with its columns, and the number of its items.
@@ -170,7 +176,7 @@ impl<'py> Call<'py> {
         let mut answers = match computed {
             Ok(batch) => Answers::new(batch),
             Err(Error::Items(partial)) => {
-                let failed = partial.failed.iter().map(|item| (item.index, item.kind.to_string())).collect();
+                let failed = reasons(&partial.failed);
                 Answers { failed, ..Answers::new(partial.answers) }
             }
             Err(error) => return Err(error.raised(self.py)),
@@ -211,6 +217,11 @@ pub(crate) fn count(columns: &[&Column]) -> usize {
 /// A number of items, in words.
 fn items(count: usize) -> String {
     if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
+}
+
+/// Failed items with their reasons.
+pub(crate) fn reasons(failed: &[ItemError]) -> Vec<(usize, String)> {
+    failed.iter().map(|item| (item.index, item.kind.to_string())).collect()
 }
 
 /// Failed items and those that were not read, by rising index. An item that was not read has that for its

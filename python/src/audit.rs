@@ -1,7 +1,7 @@
 //! Audits of columns of RSA moduli.
 
 use crate::answers::deliver;
-use crate::arguments::{Call, Options, with_unread};
+use crate::arguments::{Call, Options, count, with_unread};
 use crate::arrow_out::Column as ArrowColumn;
 use crate::checks::whole;
 use crate::column::Form;
@@ -11,14 +11,14 @@ use arrow_array::builder::{LargeBinaryBuilder, ListBuilder, StringBuilder};
 use arrow_array::{Array, ArrayRef, StructArray, UInt64Array};
 use arrow_schema::Field;
 use modmill::{Engine, hex, number};
-use modmill_audit::{Audit, Collection, Corpus, Error, Finding, Key, Progress};
+use modmill_audit::{Addition, Audit, Collection, Corpus, Error, Finding, Key, Progress};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The findings about a column of moduli, beside the keys of a corpus if a folder has one, to which they are
-/// added if `adds`.
+/// added if `adds`, when the findings are complete.
 #[pyfunction]
 pub(crate) fn audit<'py>(
     moduli: &Bound<'py, PyAny>,
@@ -29,7 +29,10 @@ pub(crate) fn audit<'py>(
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = options.only(&["max_bits", "errors", "engine"])?;
-    let (call, [column], items) = Call::of(options, [("moduli", moduli)])?;
+    // One long number would make all as long.
+    let call = Call::new(options)?.at_most(Key::MAX_BITS);
+    let [column] = call.columns([("moduli", moduli)])?;
+    let items = count(&[&column]);
     let memory = memory.map(|bytes| whole("memory", bytes, 1..=usize::MAX)).transpose()?;
     not_negative(&column)?;
     let ids = ids.unwrap_or_else(|| (0..items).map(|item| item.to_string()).collect());
@@ -45,9 +48,16 @@ pub(crate) fn audit<'py>(
             Err(error) => failed.push((item, error.to_string())),
         }
     }
-    let compute = |engine: &Engine| findings(engine, named, folder.as_deref(), adds, memory);
-    let findings = call.run(items, usize::MAX, compute)?.or_raise(call.py)?;
+    let mut corpus = match folder {
+        Some(folder) => Some(Corpus::open(&folder, adds).or_raise(call.py)?),
+        None => None,
+    };
+    let compute = |engine: &Engine| findings(engine, named, corpus.as_mut(), memory);
+    let (findings, addition) = call.run(items, usize::MAX, compute)?.or_raise(call.py)?;
     let object = Bound::new(call.py, table(&findings)?)?.into_any();
+    if let Some(addition) = addition {
+        call.py.detach(|| addition.add()).or_raise(call.py)?;
+    }
     deliver(call.py, object, items, with_unread(failed, &[&column]), Form::Arrow, call.on_failure)
 }
 
@@ -57,21 +67,20 @@ pub(crate) fn audit_corpus_len(py: Python<'_>, folder: PathBuf) -> PyResult<u64>
     Ok(Corpus::open(&folder, false).or_raise(py)?.len())
 }
 
-fn findings(
+fn findings<'a>(
     engine: &Engine,
     named: Vec<(String, Key)>,
-    folder: Option<&Path>,
-    adds: bool,
+    corpus: Option<&'a mut Corpus>,
     memory: Option<usize>,
-) -> Result<Vec<Finding>, Error> {
+) -> Result<(Vec<Finding>, Option<Addition<'a>>), Error> {
     let progress = engine.watched().map_or_else(Progress::new, Progress::watched_by);
     let mut audit = Audit::new(engine, &progress);
     if let Some(bytes) = memory {
         audit = audit.memory(bytes as u64);
     }
-    match folder {
-        Some(folder) => Ok(Corpus::open(folder, adds)?.audit(&audit, named, adds)?.1),
-        None => audit.run(&Collection::new(named)),
+    match corpus {
+        Some(corpus) => corpus.audit(&audit, named).map(|(_, findings, addition)| (findings, addition)),
+        None => Ok((audit.run(&Collection::new(named))?, None)),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Products and remainders of whole columns.
 
-use crate::answers::{Answers, summary};
-use crate::arguments::{Call, Options, count, square_of_limbs};
+use crate::answers::{Answers, OnFailure, deliver, summary};
+use crate::arguments::{Call, Options, count, reasons, square_of_limbs};
 use crate::column::{Column, Form};
 use crate::errors::{OrRaise, exception};
 use crate::powers::not_negative;
 use modmill::trees::{self, BatchGcdSteps};
-use modmill::{Batch, Engine, Error};
+use modmill::{Batch, Engine, Error, ItemError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -27,8 +27,8 @@ fn levels(items: usize) -> usize {
     items.next_power_of_two().trailing_zeros() as usize
 }
 
-/// A column of public numbers that are not negative.
-fn is_column(column: &Column) -> PyResult<()> {
+/// Refuses what is no column, and a column of which an item is negative.
+fn check_column(column: &Column) -> PyResult<()> {
     not_negative(column)?;
     match column.form.is_scalar() {
         true => Err(PyValueError::new_err(format!("{} is one number; it must be a column", column.name))),
@@ -37,17 +37,18 @@ fn is_column(column: &Column) -> PyResult<()> {
 }
 
 /// Refuses a column of which not all items are numbers.
-fn is_complete(column: &Column) -> PyResult<()> {
+fn check_complete(column: &Column) -> PyResult<()> {
     match column.null.first().or(column.long.first().map(|(item, _)| item)) {
         Some(item) => Err(PyValueError::new_err(format!("{}: item {item} is null or too long", column.name))),
         None => Ok(()),
     }
 }
 
-/// Python's object for one number.
-fn one<'py>(call: &Call<'py>, number: Batch) -> PyResult<Bound<'py, PyAny>> {
+/// Python's object for one number of a column, which leaves out the items of the column that failed.
+fn one<'py>(call: &Call<'py>, number: Batch, failed: &[ItemError]) -> PyResult<Bound<'py, PyAny>> {
     let like = Column::new("answer", Form::Int, Batch::zeros(1, 1));
-    call.deliver(call.widened(Answers::new(number))?, &[&like])
+    let object = call.deliver(call.widened(Answers::new(number))?, &[&like])?;
+    deliver(call.py, object, 1, reasons(failed), Form::Int, OnFailure::Raise)
 }
 
 #[pymethods]
@@ -56,8 +57,8 @@ impl ProductTree {
     fn new(column: &Bound<'_, PyAny>, options: Options<'_>) -> PyResult<Self> {
         let options = options.only(&["width", "max_bits", "engine", "progress"])?;
         let (call, [column], items) = Call::of(options, [("column", column)])?;
-        is_column(&column)?;
-        is_complete(&column)?;
+        check_column(&column)?;
+        check_complete(&column)?;
         let work = (TREE * square_of_limbs(&[&column]), levels(items).max(1));
         let made = |engine: &Engine| trees::ProductTree::new(engine, column.operand());
         let tree = call.run_counted(items, work, made)?.or_raise(call.py)?;
@@ -77,7 +78,7 @@ impl ProductTree {
     /// The product of the column.
     fn product<'py>(&self, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
         let call = Call::new(options.only(&["width", "out", "engine"])?)?;
-        one(&call, self.tree.product().try_clone().or_raise(call.py)?)
+        one(&call, self.tree.product().try_clone().or_raise(call.py)?, self.tree.zeros())
     }
 
     /// A number modulo every number of the column.
@@ -85,8 +86,9 @@ impl ProductTree {
         let call = Call::new(options)?;
         let [x] = call.columns([("x", x)])?;
         not_negative(&x)?;
-        is_complete(&x)?;
-        self.of_all(&call, 2, |engine| self.tree.remainders(engine, x.operand()))
+        check_complete(&x)?;
+        let counts = levels(self.tree.len()) + 2;
+        self.of_all(&call, counts, |engine| self.tree.remainders(engine, x.operand()))
     }
 
     /// The factors that every number shares with all others and with a number outside of the column.
@@ -98,18 +100,19 @@ impl ProductTree {
         let call = Call::new(options)?;
         let [others] = call.columns([("others", others)])?;
         not_negative(&others)?;
-        is_complete(&others)?;
-        self.of_all(&call, 3, |engine| self.tree.shared_factors(engine, others.operand()))
+        check_complete(&others)?;
+        let counts = 2 * levels(self.tree.len()) + 3;
+        self.of_all(&call, counts, |engine| self.tree.shared_factors(engine, others.operand()))
     }
 
     /// The sum of `a_i Z / N_i` over the column N with the product Z.
     fn combine<'py>(&self, a: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (call, [a], items) = Call::of(options.only(&ONE)?, [("a", a)])?;
         not_negative(&a)?;
-        is_complete(&a)?;
+        check_complete(&a)?;
         let work = (self.steps(), levels(items).max(1));
         let sum = call.run_counted(items, work, |engine| self.tree.combine(engine, a.operand()))?;
-        one(&call, sum.or_raise(call.py)?)
+        one(&call, sum.or_raise(call.py)?, self.tree.zeros())
     }
 }
 
@@ -123,16 +126,14 @@ impl ProductTree {
         TREE * limbs.saturating_mul(limbs)
     }
 
-    /// An answer for each number of the column, in its form. The way up and down the tree has `more` steps
-    /// than levels.
+    /// An answer for each number of the column, in its form. The engine counts each item `counts` times.
     fn of_all<'py>(
         &self,
         call: &Call<'py>,
-        more: usize,
+        counts: usize,
         work: impl FnOnce(&Engine) -> Result<Batch, Error> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let items = self.tree.len();
-        let counts = if more == 2 { levels(items) + 2 } else { 2 * levels(items) + 3 };
         let like = Column::new("column", self.form, Batch::zeros(1, items));
         let computed = call.run_counted(items, (self.steps(), counts), work)?;
         call.deliver(call.answers(computed, &[&like])?, &[&like])
@@ -146,7 +147,7 @@ pub(crate) fn batch_gcd<'py>(
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (call, [moduli], items) = Call::of(options, [("moduli", moduli)])?;
-    is_column(&moduli)?;
+    check_column(&moduli)?;
     let columns = [&moduli];
     let counts = BatchGcdSteps::new(items).items() / items.max(1);
     let work = (TREE * square_of_limbs(&columns), counts.max(1));
@@ -164,19 +165,18 @@ pub(crate) fn crt<'py>(
     let arguments = [("residues", residues), ("moduli", moduli)];
     let (call, [residues, moduli], items) = Call::of(options.only(&ONE)?, arguments)?;
     not_negative(&residues)?;
-    is_column(&moduli)?;
-    is_complete(&residues)?;
-    is_complete(&moduli)?;
+    check_column(&moduli)?;
+    check_complete(&residues)?;
+    check_complete(&moduli)?;
     let columns = [&residues, &moduli];
     let work = (TREE * square_of_limbs(&columns), 4 * levels(count(&columns)) + 4);
     let solve = |engine: &Engine| trees::crt(engine, residues.operand(), moduli.operand());
     match call.run_counted(items, work, solve)? {
         // There is no number at all, not even without these items.
         Err(Error::Items(partial)) => {
-            let failed: Vec<(usize, String)> =
-                partial.failed.iter().map(|item| (item.index, item.kind.to_string())).collect();
+            let failed = reasons(&partial.failed);
             Err(exception(call.py, "ItemError", (summary(&failed), failed, call.py.None())))
         }
-        number => one(&call, number.or_raise(call.py)?),
+        number => one(&call, number.or_raise(call.py)?, &[]),
     }
 }

@@ -213,22 +213,22 @@ def test_batch_gcd(cluster: None, tmp_path: Path) -> None:
     moduli = [rng.choice(primes) * rng.choice(primes) * (2**89 - 1 + 2 * item) for item in range(200)]
     moduli[7] = moduli[150]
     values: list[bytes | None] = [n.to_bytes(20, "big") for n in moduli]
-    values[3], values[5], values[9] = None, bytes(20), bytes(200)
+    values[3], values[5], values[9] = None, bytes(20), bytes(2100)
     table = pa.table({"id": pa.array(range(200), pa.int64()), "modulus": pa.array(values, pa.binary())})
     present = [item for item in range(200) if item not in (3, 5, 9)]
     expected = dict(zip(present, shared([moduli[item] for item in present])))
     ds = ray.data.from_arrow([table.slice(start, 50) for start in range(0, 200, 50)])
-    for options in ({"subsets": 4}, {"batch_size": 50}, {}):
-        rows = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, max_bits=1000, **options).take_all()
+    for options in ({"subsets": 4, "max_bits": 1000}, {"batch_size": 50}, {}):
+        rows = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, **options).take_all()
         found = by_id(rows, "gcd")
         assert {item: int.from_bytes(found[item]) for item in present} == expected
         reasons = {item: reason for item, reason in by_id(rows, "error").items() if reason}
         assert reasons == {
             3: "modulus is null",
             5: "the modulus is zero",
-            9: "modulus has 1600 bits, more than max_bits",
+            9: "modulus has 16800 bits, more than max_bits",
         }
-    # The same rows once more: nothing is computed again.
+    # A second job over these rows computes nothing again.
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, max_bits=1000, subsets=4).take_all()
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
@@ -254,8 +254,23 @@ def workers() -> list[int]:
     return found
 
 
+def test_batch_gcd_of_no_rows(cluster: None, tmp_path: Path) -> None:
+    table = pa.table({"id": pa.array([], pa.int64()), "modulus": pa.array([], pa.binary())})
+    ds = ray.data.from_arrow(table)
+    found = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path)
+    assert (found.columns(), found.take_all()) == (["id", "modulus", "gcd", "error"], [])
+    found = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, out="shared", error=None)
+    assert found.columns() == ["id", "modulus", "shared"]
+
+
+def test_names_of_files_tell_their_settings_apart() -> None:
+    from modmill._ray_trees import _digest
+
+    assert len({_digest(b"ab", b"c"), _digest(b"a", b"bc"), _digest(b"abc"), _digest(b"abc", b"")}) == 4
+
+
 def test_a_worker_is_killed(cluster: None, tmp_path: Path) -> None:
-    """A worker dies while it computes a subset: the others keep their answers, and every row arrives once."""
+    """A worker dies while it computes a subset: answers that are there stay, and every row arrives once."""
     rng = random.Random(6)
     moduli = [rng.getrandbits(1024) | 1 for _ in range(6000)]
     moduli[1000] = moduli[5999]
@@ -263,20 +278,34 @@ def test_a_worker_is_killed(cluster: None, tmp_path: Path) -> None:
     ds = ray.data.from_arrow([table.slice(start, 500) for start in range(0, 6000, 500)])
     killed: list[int] = []
 
+    def written() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in tmp_path.glob("gcds-*")}
+
+    before: dict[Path, int] = {}
+
     def kill() -> None:
-        while not killed:
+        while not killed and not is_over.is_set():
             if any(tmp_path.glob("gcds-*")):
                 for pid in workers()[:1]:
-                    os.kill(pid, signal.SIGKILL)
+                    before.update(written())
+                    try:
+                        os.kill(pid, signal.SIGKILL)
+                    except ProcessLookupError:
+                        continue
                     killed.append(pid)
             time.sleep(0.01)
+
+    is_over = threading.Event()
 
     answers = modmill.ray.batch_gcd(ds, modulus="modulus", work=tmp_path, batch_size=500)
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()
     rows = answers.take_all()
-    complete = len(list(tmp_path.glob("gcds-*")))
-    assert killed and complete == 12, f"{killed} killed, {complete} subsets"
+    is_over.set()
+    thread.join()
+    after = written()
+    assert killed and len(after) == 12, f"{killed} killed, {len(after)} subsets"
+    assert 0 < len(before) < 12 and before.items() <= after.items()
     found = by_id(rows, "gcd")
     assert [int.from_bytes(found[item]) for item in range(6000)] == modmill.batch_gcd(moduli)
 

@@ -84,6 +84,16 @@ def test_forms_of_columns() -> None:
     with pytest.raises(modmill.ItemError, match="item 1: the modulus is zero") as caught:
         zeros.remainders(5)
     assert caught.value.answers == [2, None]
+    for call, answer in [
+        (lambda: zeros.product(), 3),
+        (lambda: zeros.product(out="bytes"), b"\x03"),
+        (lambda: zeros.combine([5, 1]), 2),
+    ]:
+        with pytest.raises(modmill.ItemError, match="item 1: the modulus is zero") as caught:
+            call()
+        assert caught.value.failed == [(1, "the modulus is zero")]
+        found = caught.value.answers
+        assert (found.lstrip(b"\0") if isinstance(found, bytes) else found) == answer
     assert modmill.batch_gcd([]) == []
 
 
@@ -114,7 +124,11 @@ def test_progress_of_trees() -> None:
         (lambda: modmill.crt([1], [3], errors="column"), TypeError, "unexpected keyword argument 'errors'"),
         (lambda: audit.check([15], ids=[]), ValueError, "moduli has 1 items and ids has 0"),
         (lambda: audit.check([-15]), ValueError, "negative"),
-        (lambda: audit.Corpus("/nonexistent").check([15]), ValueError, "there is no corpus"),
+        (lambda: audit.check([15], ids="a"), TypeError, "ids is str"),
+        (lambda: audit.check([15], ids=b"a"), TypeError, "ids is bytes"),
+        (lambda: audit.Corpus("/nonexistent").check([15], ids=["a"]), ValueError, "there is no corpus"),
+        (lambda: audit.Corpus("/nonexistent").check([15]), TypeError, "ids"),
+        (lambda: audit.Corpus("/nonexistent").add([15, 35], ids=["a", None]), ValueError, "ids: item 1 is null"),
     ],
 )
 def test_bad_arguments(call: object, error: type[Exception], text: str) -> None:
@@ -153,6 +167,18 @@ def test_audits() -> None:
     with pytest.raises(modmill.ItemError, match="item 7: moduli is null") as caught:
         audit.check(moduli, ids=names, memory=1)
     assert caught.value.answers.to_pylist() == rows
+
+
+def test_one_long_modulus_fails_alone() -> None:
+    """A number of a million bits among short ones, which would make every one as long: 25 GB."""
+    moduli = [P[0] * P[1], 2**1_000_000 + 1, P[0] * P[2], *[P[3] ** 2] * 200_000]
+    octets = pa.array([n.to_bytes(n.bit_length() // 8 + 1) for n in moduli], pa.binary())
+    for column in (moduli, octets):
+        for options in ({}, {"max_bits": 10**7}):
+            findings, reasons = audit.check(column, ids=["key"] * len(moduli), errors="column", **options)
+            assert [row["kind"] for row in findings.to_pylist()] == ["shared_prime", "shared_prime", "power"]
+            (failed,) = [(item, reason) for item, reason in enumerate(reasons.to_pylist()) if reason]
+            assert failed[0] == 1 and failed[1].endswith("bits, more than max_bits")
 
 
 def test_corpora(tmp_path: Path) -> None:

@@ -83,6 +83,12 @@ impl ProductTree {
         self.len() == 0
     }
 
+    /// The numbers that are zero, by rising index. Products leave them out.
+    #[must_use]
+    pub fn zeros(&self) -> &[ItemError] {
+        &self.zeros
+    }
+
     /// Bytes of memory that the tree takes.
     #[must_use]
     pub fn bytes(&self) -> usize {

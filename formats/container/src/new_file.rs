@@ -16,6 +16,9 @@ pub struct NewFile {
 /// The beginning and the end of temporary names.
 const TEMPORARY: [&str; 2] = [".modmill-", ".tmp"];
 
+/// The random letters and digits between them.
+const RANDOM: usize = 6;
+
 impl NewFile {
     /// A new file for a path. A secret one can be read by its owner only, on Unix, from the first moment.
     ///
@@ -39,7 +42,7 @@ impl NewFile {
             _ => Path::new("."),
         };
         let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY[0]).suffix(TEMPORARY[1]);
+        builder.prefix(TEMPORARY[0]).suffix(TEMPORARY[1]).rand_bytes(RANDOM);
         #[cfg(unix)]
         if !is_secret {
             use std::os::unix::fs::PermissionsExt;
@@ -52,7 +55,10 @@ impl NewFile {
     /// Whether a file name is temporary. A program that is killed leaves the files that it did not finish.
     #[must_use]
     pub fn is_temporary(name: &str) -> bool {
-        name.starts_with(TEMPORARY[0]) && name.ends_with(TEMPORARY[1])
+        let random = name.strip_prefix(TEMPORARY[0]).and_then(|rest| rest.strip_suffix(TEMPORARY[1]));
+        random.is_some_and(|random| {
+            random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
     }
 
     /// Gives the file its name.
@@ -69,5 +75,26 @@ impl Write for NewFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.as_file_mut().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_told_from_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = NewFile::create(&folder.path().join("new"), false).unwrap();
+        let names = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names().all(|name| NewFile::is_temporary(&name.to_string_lossy())));
+        assert_eq!(names().count(), 1);
+        file.publish().unwrap();
+        for name in
+            ["new", ".modmill-.tmp", ".modmill-mine.tmp", ".modmill-abcdefg.tmp", ".modmill-ab-def.tmp"]
+        {
+            assert!(!NewFile::is_temporary(name), "{name}");
+        }
+        assert!(NewFile::is_temporary(".modmill-a0Z9bc.tmp"));
     }
 }

@@ -74,10 +74,12 @@ impl Manifest {
 impl Segment {
     /// Whether a file has the name of a segment's: `keys-TAG`, `index-TAG` or `root-TAG-NUMBER`.
     fn has_name(name: &str) -> bool {
-        let mut parts = name.split('-');
-        let is_tag = |tag: &str| tag.len() == files::NAME && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
-        parts.next().is_some_and(|start| ["keys", "index", "root"].contains(&start))
-            && parts.next().is_some_and(is_tag)
+        let is_number = |part: &str| part.parse::<usize>().is_ok_and(|number| number.to_string() == part);
+        match name.split('-').collect::<Vec<_>>()[..] {
+            ["keys" | "index", tag] => files::is_name(tag),
+            ["root", tag, number] => files::is_name(tag) && is_number(number),
+            _ => false,
+        }
     }
 
     fn files(&self) -> impl Iterator<Item = &String> {
@@ -95,8 +97,30 @@ type Stored = BTreeMap<Number, (Key, Vec<String>)>;
 pub struct Corpus {
     folder: Folder,
     manifest: Manifest,
+    /// Whether audits have an addition.
+    adds: bool,
     /// Other programs neither add keys nor look at them while this one adds some.
     _lock: File,
+}
+
+/// New keys that a corpus does not have yet. One that is dropped adds nothing.
+pub struct Addition<'a> {
+    corpus: &'a mut Corpus,
+    fresh: Collection,
+    /// The keys of `fresh` that the corpus does not have.
+    new: Vec<usize>,
+    roots: Vec<Batch>,
+    index: Index,
+}
+
+impl Addition<'_> {
+    /// Adds the keys. The corpus stays as it was if anything fails.
+    ///
+    /// Later audits do not tell again what the new keys share with old ones: the caller keeps the findings of
+    /// this one first.
+    pub fn add(self) -> Result<(), Error> {
+        self.corpus.append(&self.fresh, &self.new, &self.roots, &self.index)
+    }
 }
 
 impl Roots for Corpus {
@@ -128,7 +152,7 @@ impl Corpus {
         };
         let locked = if adds { lock.try_lock() } else { lock.try_lock_shared() };
         if locked.is_err() {
-            return Err(Error::corpus(path, "another program is using this corpus"));
+            return Err(Error::InUse { path: path.to_owned() });
         }
         let manifest = match list.is_file() {
             true => Self::read(&list)?,
@@ -142,7 +166,7 @@ impl Corpus {
                 Manifest::new(Vec::new()).write(&list)?
             }
         };
-        let corpus = Self { folder, manifest, _lock: lock };
+        let corpus = Self { folder, manifest, adds, _lock: lock };
         if adds {
             corpus.remove_rest()?;
         }
@@ -204,17 +228,15 @@ impl Corpus {
         })
     }
 
-    /// Audits new keys beside those of the corpus, and adds them if `adds`. The findings are about the new
-    /// keys, and about old ones of which a new one has a factor. Returns them with the collection of all keys
-    /// that they are about.
-    ///
-    /// The corpus keeps a key once for each name. It stays as it was if anything fails.
+    /// Audits new keys beside those of the corpus. The findings are about the new keys, and about old ones of
+    /// which a new one has a factor. Returns them with the collection of all keys that they are about, and
+    /// the addition of the new keys if the corpus was opened for that. The corpus keeps a key once for each
+    /// name.
     pub fn audit(
         &mut self,
         audit: &Audit<'_>,
         named: Vec<(String, Key)>,
-        adds: bool,
-    ) -> Result<(Collection, Vec<Finding>), Error> {
+    ) -> Result<(Collection, Vec<Finding>, Option<Addition<'_>>), Error> {
         let fresh = Collection::new(named.iter().cloned());
         let index = Index::read(&self.folder, self.segments())?;
         let known = self.known(&index, &fresh)?;
@@ -228,7 +250,7 @@ impl Corpus {
             let roots: Vec<String> = self.root_names().cloned().collect();
             scratch.begin((0..new.len()).map(modulus), &roots);
         }
-        let shared = audit.forest(true).shared(modulus, new.len(), self, adds)?;
+        let shared = audit.forest(true).shared(modulus, new.len(), self, self.adds)?;
         let divisors = shared.divisors.iter().map(|(_, divisor)| divisor);
         let hits = self.sharing(audit, &divisors.collect::<Vec<_>>())?;
 
@@ -264,16 +286,17 @@ impl Corpus {
             place < fresh.keys().len() || numbers.get(&place).is_some_and(|number| hits.contains(number))
         };
         let findings = audit.findings(&all, &divisions, &weak, tells)?;
-        if adds {
-            let first = self.len();
-            let mut number_of = numbers;
-            number_of.extend(new.iter().enumerate().map(|(item, &key)| (key, first + item as u64)));
-            let aliases = aliases(&fresh, &known, &old);
-            let weak = weak.iter().filter_map(|(place, _)| number_of.get(place)).copied();
-            let weak = weak.filter(|number| !index.weak.contains(number)).collect();
-            self.append(&fresh, &new, &shared.roots, Index::new(weak, aliases))?;
+        if !self.adds {
+            return Ok((all, findings, None));
         }
-        Ok((all, findings))
+        let first = self.len();
+        let mut number_of = numbers;
+        number_of.extend(new.iter().enumerate().map(|(item, &key)| (key, first + item as u64)));
+        let aliases = aliases(&fresh, &known, &old);
+        let weak = weak.iter().filter_map(|(place, _)| number_of.get(place)).copied();
+        let weak = weak.filter(|number| !index.weak.contains(number)).collect();
+        let index = Index::new(weak, aliases);
+        Ok((all, findings, Some(Addition { corpus: self, fresh, new, roots: shared.roots, index })))
     }
 
     /// The keys that the corpus has.
@@ -348,12 +371,12 @@ impl Corpus {
         fresh: &Collection,
         new: &[usize],
         roots: &[Batch],
-        more: Index,
+        more: &Index,
     ) -> Result<(), Error> {
         if new.is_empty() && more.weak.is_empty() && more.aliases.is_empty() {
             return Ok(());
         }
-        let tag = segment::tag(fresh, new, &more, self.manifest.segments.len());
+        let tag = segment::tag(fresh, new, more, self.manifest.segments.len());
         let keys = format!("keys-{tag}");
         segment::write(&self.folder, &keys, fresh, new)?;
         let index = format!("index-{tag}");

@@ -20,6 +20,12 @@ pub enum Error {
         /// The fault.
         fault: FileError,
     },
+    /// Another program is using a folder.
+    #[error("{}: another program is using this folder", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A folder is no corpus, or its list of files is damaged.
     #[error("{}: {reason}", path.display())]
     Corpus {

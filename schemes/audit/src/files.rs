@@ -29,6 +29,19 @@ impl Folder {
         &self.0
     }
 
+    /// Locks a file of the folder, which is made if it is absent, for this program alone. The lock ends with
+    /// the file that is returned.
+    pub(crate) fn lock(&self, name: &str) -> Result<File, Error> {
+        let path = self.0.join(name);
+        let lock = at(&path, File::options().write(true).create(true).truncate(false).open(&path))?;
+        // A program that ends removes the file and then its lock, so that one that was waiting has a file
+        // that no other program sees.
+        match lock.try_lock().is_ok() && path.is_file() {
+            true => Ok(lock),
+            false => Err(Error::InUse { path: self.0.clone() }),
+        }
+    }
+
     /// Removes the files whose names `is_rest` says so of.
     pub(crate) fn remove(&self, is_rest: impl Fn(&str) -> bool) -> Result<(), Error> {
         for entry in at(&self.0, std::fs::read_dir(&self.0))? {
@@ -158,7 +171,12 @@ pub(crate) fn write_limbs(output: &mut dyn Write, limbs: &[u64]) -> io::Result<(
 }
 
 /// The digits of a file's name that stand for a digest.
-pub(crate) const NAME: usize = 32;
+const NAME: usize = 32;
+
+/// Whether a part of a file's name is one that [`name`] makes.
+pub(crate) fn is_name(part: &str) -> bool {
+    part.len() == NAME && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
 
 /// The part of a file's name that stands for a digest.
 pub(crate) fn name(digest: &[u8; 32]) -> String {

@@ -51,7 +51,7 @@ mod widths;
 
 pub use audit::Audit;
 pub use collection::{Collection, Key};
-pub use corpus::Corpus;
+pub use corpus::{Addition, Corpus};
 pub use error::{EntryError, Error};
 pub use finding::{Finding, Kind};
 pub use keys::{Entry, Format};

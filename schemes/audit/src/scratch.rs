@@ -12,10 +12,22 @@ use modmill_container::NewFile;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
-/// The folder of the results. It holds nothing else, so that all of it can be removed.
+/// The folder of the results.
 const FOLDER: &str = "modmill-audit";
+const LOCK: &str = "lock";
+
+/// The beginnings of the names of results, before their digest.
+const ROOT: &str = "root-";
+const SHARED: &str = "shared-";
+
+/// Whether a file has the name of a result.
+fn is_result(name: &str) -> bool {
+    [ROOT, SHARED].iter().any(|start| name.strip_prefix(start).is_some_and(files::is_name))
+}
 
 /// A folder of intermediate results.
 #[derive(Debug)]
@@ -25,22 +37,31 @@ pub struct Scratch {
     digests: Mutex<HashMap<usize, [u8; 32]>>,
     /// The digest of everything that the moduli are compared with.
     all: Mutex<[u8; 32]>,
+    /// Other audits do not use the folder as long as this one does.
+    _lock: File,
 }
 
 impl Scratch {
     /// Results in the folder `modmill-audit` of a folder, both of which are made if they are absent. The
-    /// results of an earlier audit stay there for this one, if `resumes`; otherwise they are removed.
+    /// results of an earlier audit stay there for this one, if `resumes`; otherwise they are removed. Other
+    /// files stay as they are.
+    ///
+    /// One audit at a time uses the folder.
     pub fn open(path: &Path, resumes: bool) -> Result<Self, Error> {
         let folder = Folder::create(&path.join(FOLDER))?;
+        let lock = folder.lock(LOCK)?;
         // An audit that was killed has left files that it did not finish.
-        folder.remove(|name| !resumes || NewFile::is_temporary(name))?;
-        Ok(Self { folder, digests: Mutex::default(), all: Mutex::default() })
+        folder.remove(|name| NewFile::is_temporary(name) || !resumes && is_result(name))?;
+        Ok(Self { folder, digests: Mutex::default(), all: Mutex::default(), _lock: lock })
     }
 
-    /// Removes all results.
+    /// Removes all results, and the folder if it has no other files.
     pub fn clear(self) -> Result<(), Error> {
-        self.folder.remove(|_| true)?;
-        at(self.folder.path(), std::fs::remove_dir(self.folder.path()))
+        self.folder.remove(|name| name == LOCK || NewFile::is_temporary(name) || is_result(name))?;
+        match fs::remove_dir(self.folder.path()) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            removed => at(self.folder.path(), removed),
+        }
     }
 
     /// Says what the moduli are compared with: their own digest, and those of products outside.
@@ -63,14 +84,14 @@ impl Scratch {
     }
 
     fn root_name<'a>(&self, subset: &Subset, modulus: impl Fn(usize) -> &'a [u64]) -> String {
-        format!("root-{}", files::name(&self.digest(subset, modulus)))
+        format!("{ROOT}{}", files::name(&self.digest(subset, modulus)))
     }
 
     fn divisors_name<'a>(&self, subset: &Subset, modulus: impl Fn(usize) -> &'a [u64]) -> String {
         let mut digest = Sha256::new();
         digest.update(*self.all.lock());
         digest.update(self.digest(subset, modulus));
-        format!("shared-{}", files::name(&digest.finalize().into()))
+        format!("{SHARED}{}", files::name(&digest.finalize().into()))
     }
 
     pub(crate) fn has_root<'a>(

@@ -10,7 +10,7 @@ use crate::progress::Bar;
 use inputs::{InputFormat, Inputs};
 use modmill::Engine;
 use modmill_audit::{
-    Audit as Computation, Collection, Corpus, Finding, Progress, Recovered, Scratch, recover,
+    Addition, Audit as Computation, Collection, Corpus, Finding, Progress, Recovered, Scratch, recover,
 };
 use report::Report;
 use std::path::PathBuf;
@@ -116,13 +116,13 @@ impl Audit {
         };
         let (named, errors) = inputs.read(&self.inputs)?;
         let entries = named.len();
-        let (collection, findings) =
+        let (collection, findings, addition) =
             self.watched(&engine, scratch.as_ref(), |computation| match &mut corpus {
-                Some(corpus) => corpus.audit(computation, named, self.add),
+                Some(corpus) => corpus.audit(computation, named),
                 None => {
                     let collection = Collection::new(named);
                     let findings = computation.run(&collection)?;
-                    Ok((collection, findings))
+                    Ok((collection, findings, None))
                 }
             })?;
         let report = Report { entries, errors: &errors, findings: &findings };
@@ -135,6 +135,9 @@ impl Audit {
         if let Some(folder) = &self.recover {
             self.recover(&engine, &collection, &findings, folder)?;
         }
+        // A later audit does not tell again what these keys share with those of the corpus: they are added
+        // when all that was found is written.
+        addition.map_or(Ok(()), Addition::add).map_err(failure)?;
         scratch.map_or(Ok(()), |scratch| scratch.clear()).map_err(failure)?;
         report.finish(self.quiet)
     }

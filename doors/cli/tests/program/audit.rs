@@ -5,11 +5,12 @@ use arrow_array::{ArrayRef, BinaryArray, LargeBinaryArray, RecordBatch, StringAr
 use modmill_rsa::{PrivateKey, PrivateParts, PublicKey, Sizes};
 use num_bigint::BigUint;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Primes of `bits` bits.
 fn primes(bits: usize, count: usize) -> Vec<BigUint> {
@@ -162,9 +163,10 @@ fn columns_are_named_and_corpora_grow() {
     };
     assert_eq!(add("first.csv", "2", "1", &["--add"]), (Some(0), vec![]));
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
-    for adds in [&[][..], &["--add"], &["--add"]] {
+    // A finding about the old key is told until the new one is in the corpus.
+    for (adds, count) in [(&[][..], 2), (&["--add"], 2), (&["--add"], 1)] {
         let (status, found) = add("second.jsonl", "modulus", "fingerprint", adds);
-        assert_eq!((status, found.len()), (Some(3), if adds.is_empty() { 2 } else { found.len() }));
+        assert_eq!((status, found.len()), (Some(3), count));
         assert_eq!((texts(&found[0], "ids"), texts(&found[0], "partners")), (vec!["8"], vec!["7"]));
     }
     // A corpus that is damaged, or of another version.
@@ -298,7 +300,7 @@ fn every_format_is_audited() {
     }
 }
 
-/// Private keys in the place of every format: an error each, and nothing of them in what is written.
+/// Private keys instead of every format: an error each, and nothing of them in what is written.
 #[test]
 fn nothing_of_private_keys_is_written() {
     let p = primes(512, 3);
@@ -340,68 +342,165 @@ fn nothing_of_private_keys_is_written() {
     assert!(found[0]["error"].as_str().unwrap().contains("private key"), "{found:?}");
 }
 
-/// Starts the program, kills it after some time, and says whether it had ended before.
-fn killed_after(arguments: &[&str], time: Duration) -> bool {
+/// Starts the program and kills it as soon as `is_moment` says so. Says whether that was before its end.
+fn killed_at(arguments: &[&str], mut is_moment: impl FnMut() -> bool) -> bool {
     let mut child = modmill(arguments).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(time);
-    let has_ended = child.try_wait().unwrap().is_some();
+    while child.try_wait().unwrap().is_none() && !is_moment() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let runs = child.try_wait().unwrap().is_none();
     let _ = child.kill();
     child.wait().unwrap();
-    has_ended
+    runs
 }
 
-/// An audit that is killed at any moment goes on where it was, and finds the same bytes; and a corpus has the
-/// keys of an audit or none of them.
-#[test]
-fn audits_that_are_killed_go_on() {
-    let folder = folder("audit-killed");
-    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    // Numbers of 256 bits that share primes of 64 bits.
+/// The names of the files of a folder; none if there is no folder.
+fn names(folder: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Lines of numbers of 256 bits that share primes of 64 bits.
+fn related_moduli() -> Vec<String> {
     let p = primes(64, 40);
-    let moduli: String = (0..300usize)
+    (0..300usize)
         .map(|index| {
             let factor = |step: usize| &p[(index * step + index / 40) % 40];
             let number = factor(1) * factor(7) * factor(11) * ((factor(13) + index) | BigUint::from(1u8));
             format!("{number:x}\n")
         })
-        .collect();
-    fs::write(at("moduli"), moduli).unwrap();
-    let (input, expected) = (at("moduli"), at("expected.jsonl"));
-    let start = Instant::now();
-    let output = run(&["audit", "--in", &input, "--threads", "1", "--out", &expected], "");
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    let expected = fs::read(&expected).unwrap();
-    let whole = 2 * start.elapsed();
-    let (out, scratch) = (at("out.jsonl"), at("scratch"));
-    let limited = ["audit", "--in", &input, "--threads", "1", "--memory", "100K", "--scratch", &scratch];
-    let limited = [&limited[..], &["--resume", "--out", &out]].concat();
-    let mut moment = 12_345u32;
-    for _ in 0..8 {
-        moment = moment.wrapping_mul(1_103_515_245).wrapping_add(12_345);
-        let has_ended = killed_after(&limited, whole * (moment >> 16 & 0xff) / 256);
+        .collect()
+}
+
+/// An audit that is killed at any moment goes on where it was, and finds the same bytes.
+#[test]
+fn audits_that_are_killed_go_on() {
+    let folder = folder("audit-killed");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (input, out, scratch) = (at("moduli"), at("out.jsonl"), at("scratch"));
+    fs::write(&input, related_moduli().concat()).unwrap();
+    let all = ["audit", "--in", &input, "--threads", "1", "--out", &out];
+    assert_eq!(run(&all, "").status.code(), Some(3));
+    let expected = fs::read(&out).unwrap();
+    let limited = [&all[..], &["--memory", "50K", "--scratch", &scratch, "--resume"]].concat();
+    let results = at("scratch/modmill-audit");
+    let is_result = |name: &String| name.starts_with("root-") || name.starts_with("shared-");
+    let count = || names(&results).iter().filter(|name| is_result(name)).count();
+    let (mut hits, mut most) = (0, 0);
+    for round in 0..10 {
+        let _ = fs::remove_file(&out);
+        // Each round leaves some more results for the next one, or none at its end.
+        let (before, mut steps) = (count(), 0);
+        let runs = killed_at(&limited, || {
+            steps += usize::from(count() > before);
+            steps > round % 4
+        });
         // There are all findings or none.
         match fs::read(&out) {
             Ok(found) => assert_eq!(found, expected),
-            Err(_) => assert!(!has_ended),
+            Err(_) => assert!(runs),
         }
+        hits += usize::from(runs && count() > 0);
+        most = most.max(count());
     }
+    assert!(hits > 0 && most > 1, "{hits} audits were killed, with at most {most} results");
     assert_eq!(run(&limited, "").status.code(), Some(3));
     assert_eq!(fs::read(&out).unwrap(), expected);
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
+}
 
-    let corpus = at("corpus");
-    let adding = ["audit", "--in", &input, "--threads", "1", "--corpus", &corpus, "--add", "--out", &out];
-    for _ in 0..6 {
+/// A corpus has the keys of an audit or none of them, and the keys only when the findings are written.
+#[test]
+fn corpora_of_audits_that_are_killed_lose_no_findings() {
+    let folder = folder("audit-corpus-killed");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let moduli = related_moduli();
+    let (old, new) = moduli.split_at(100);
+    let (first, second, out, corpus) = (at("old"), at("new"), at("out.jsonl"), at("corpus"));
+    fs::write(&first, old.concat()).unwrap();
+    fs::write(&second, new.concat()).unwrap();
+    let adds = |input: &str, out: &str| {
+        let arguments =
+            ["audit", "--in", input, "--threads", "1", "--corpus", &corpus, "--add", "--out", out];
+        arguments.map(str::to_owned)
+    };
+    let status = |arguments: &[String]| {
+        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), "").status.code()
+    };
+    assert_eq!(status(&adds(&first, &out)), Some(3));
+    let files: Vec<(PathBuf, Vec<u8>)> = names(&corpus)
+        .iter()
+        .map(|name| (folder.join("corpus").join(name), fs::read(folder.join("corpus").join(name)).unwrap()))
+        .collect();
+    let is_old = || files.iter().all(|(path, bytes)| fs::read(path).unwrap() == *bytes);
+    let reset = || {
+        fs::remove_dir_all(&corpus).unwrap();
+        fs::create_dir(&corpus).unwrap();
+        files.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+        let _ = fs::remove_file(&out);
+    };
+    reset();
+    let adding = adds(&second, &out);
+    assert_eq!(status(&adding), Some(3));
+    assert!(!is_old());
+    let (expected, complete) = (fs::read_to_string(&out).unwrap(), names(&corpus).len());
+    let about = |text: &str, input: &str| {
+        let prefix = format!("[\"{input}:");
+        text.lines().filter(|line| line.contains(&format!("\"ids\":{prefix}"))).map(str::to_owned).collect()
+    };
+    let (of_old, of_new): (Vec<String>, Vec<String>) = (about(&expected, &first), about(&expected, &second));
+    assert!(of_old.len() > 50 && of_old.len() + of_new.len() == expected.lines().count());
+    // A second addition of these keys tells what they share of them alone.
+    assert_eq!(status(&adding), Some(3));
+    let repeated = fs::read_to_string(&out).unwrap();
+    assert_eq!((about(&repeated, &first), about(&repeated, &second)), (Vec::new(), of_new));
+
+    // A folder is no file that can be written: the keys are not added, and nothing is lost.
+    reset();
+    assert_eq!(status(&adds(&second, folder.to_str().unwrap())), Some(2));
+    assert!(is_old());
+    let before = names(&corpus).len();
+    let arguments: Vec<&str> = adding.iter().map(String::as_str).collect();
+    let (mut hits, mut moment) = (0, 12_345u32);
+    for round in 0..9 {
+        reset();
         moment = moment.wrapping_mul(1_103_515_245).wrapping_add(12_345);
-        killed_after(&adding, whole * (moment >> 16 & 0xff) / 256);
+        let mut left = moment >> 16 & 0x7f;
+        let runs = killed_at(&arguments, || match round % 3 {
+            0 => Path::new(&out).exists(),
+            1 => names(&corpus).len() > before,
+            _ => {
+                left = left.saturating_sub(1);
+                left == 0
+            }
+        });
+        hits += usize::from(runs);
+        match fs::read_to_string(&out) {
+            Ok(found) => assert_eq!(found, expected),
+            Err(_) => {
+                assert!(runs && is_old(), "round {round}");
+                assert_eq!(status(&adding), Some(3));
+                assert_eq!(fs::read_to_string(&out).unwrap(), expected);
+            }
+        }
+        // Nothing is left of the audit that was killed.
+        assert_eq!(status(&adding), Some(3));
+        assert_eq!(names(&corpus).len(), complete);
     }
+    assert!(hits > 0);
+}
+
+/// Findings may be written to the folder of results, where they stay.
+#[test]
+fn findings_beside_results_stay() {
+    let folder = folder("audit-beside");
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (input, out, scratch) = (at("moduli"), at("modmill-audit/findings.jsonl"), at(""));
+    fs::write(&input, format!("{:x}\n{:x}\n", 65_537u64 * 65_539, 65_537u64 * 65_543)).unwrap();
+    let arguments = ["audit", "--in", &input, "--scratch", &scratch, "--out", &out];
     for _ in 0..2 {
-        assert_eq!(run(&adding, "").status.code(), Some(3));
-        assert_eq!(fs::read(&out).unwrap(), expected);
+        assert_eq!(run(&arguments, "").status.code(), Some(3));
+        assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 2);
+        assert_eq!(names(&at("modmill-audit")), BTreeSet::from(["findings.jsonl".to_owned()]));
     }
-    // Nothing is left of those that were killed.
-    let other = at("other");
-    assert_eq!(run(&["audit", "--in", &input, "--corpus", &other, "--add"], "").status.code(), Some(3));
-    let files = |corpus: &str| fs::read_dir(corpus).unwrap().count();
-    assert_eq!(files(&corpus), files(&other));
 }

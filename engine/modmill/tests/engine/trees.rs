@@ -222,6 +222,7 @@ fn zeros_are_named_and_left_out() {
     let (found, named) = failed(product(&engine, &moduli).unwrap_err());
     assert_eq!((numbers(&found), &named), (vec![BigUint::from(15u32 * 35 * 143)], &zeros));
     let tree = ProductTree::new(&engine, &moduli).unwrap();
+    assert_eq!((tree.product().as_limbs(), tree.zeros()), (found.as_limbs(), &zeros[..]));
     let (remainders, named) =
         failed(tree.remainders(&engine, &Batch::from_hex(["64"]).unwrap()).unwrap_err());
     assert_eq!((remainders.as_limbs(), &named), (&[10, 0, 30, 0, 100][..], &zeros));

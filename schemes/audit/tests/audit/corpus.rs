@@ -2,7 +2,7 @@
 
 use crate::common::{Named, expected, named, planted, told};
 use modmill::Engine;
-use modmill_audit::{Audit, Collection, Corpus, Progress};
+use modmill_audit::{Audit, Collection, Corpus, Error, Progress};
 use std::collections::BTreeSet;
 
 #[test]
@@ -17,10 +17,11 @@ fn keys_that_come_in_parts_have_all_findings() {
             let mut corpus = Corpus::open(folder.path(), true).unwrap();
             let progress = Progress::new();
             let audit = Audit::new(&engine, &progress);
-            // A check that adds nothing tells the same, and changes nothing.
-            let (_, checked) = corpus.audit(&audit, named(part), false).unwrap();
-            let (_, findings) = corpus.audit(&audit, named(part), true).unwrap();
+            // An addition that is dropped changes nothing.
+            let (_, checked, _) = corpus.audit(&audit, named(part)).unwrap();
+            let (_, findings, addition) = corpus.audit(&audit, named(part)).unwrap();
             assert_eq!(findings, checked);
+            addition.unwrap().add().unwrap();
             come += part.len();
             let known = &keys[..come];
             let told = told(&findings, known);
@@ -44,7 +45,8 @@ fn keys_that_come_in_parts_have_all_findings() {
         // All keys again: nothing is new, and everything is told again, about every name.
         let progress = Progress::new();
         let audit = Audit::new(&engine, &progress);
-        let (_, findings) = corpus.audit(&audit, named(&keys), false).unwrap();
+        let (_, findings, addition) = corpus.audit(&audit, named(&keys)).unwrap();
+        assert!(addition.is_none());
         assert_eq!(told(&findings, &keys), last);
     }
 }
@@ -60,14 +62,16 @@ fn files_of_audits_that_were_killed_are_removed() {
     };
     // Killed before there was a list of files.
     std::fs::write(folder.path().join("lock"), "").unwrap();
-    std::fs::write(folder.path().join(".modmill-list.tmp"), "{").unwrap();
+    std::fs::write(folder.path().join(".modmill-abc123.tmp"), "{").unwrap();
     assert!(Corpus::open(folder.path(), true).unwrap().is_empty());
     assert_eq!(names(), ["lock", "manifest.json"].map(str::to_owned).into());
     let keys = planted(&engine, 34, 64, 0);
     let add = |keys: &[Named]| {
         let progress = Progress::new();
         let mut corpus = Corpus::open(folder.path(), true).unwrap();
-        corpus.audit(&Audit::new(&engine, &progress), named(keys), true).unwrap().1
+        let (_, findings, addition) = corpus.audit(&Audit::new(&engine, &progress), named(keys)).unwrap();
+        addition.unwrap().add().unwrap();
+        findings
     };
     let (first, second) = keys.split_at(20);
     add(first);
@@ -76,9 +80,25 @@ fn files_of_audits_that_were_killed_are_removed() {
     let findings = add(second);
     assert!(names().len() > before.len());
     std::fs::write(folder.path().join("manifest.json"), list).unwrap();
-    std::fs::write(folder.path().join("root-of-mine"), "").unwrap();
-    drop(Corpus::open(folder.path(), true).unwrap());
-    assert_eq!(names(), before.into_iter().chain(["root-of-mine".to_owned()]).collect());
+    // Files that only begin like those of a corpus.
+    let tag = "0123456789abcdef0123456789abcdef";
+    let mine = [
+        "root-of-mine".to_owned(),
+        format!("keys-{tag}-mine"),
+        format!("index-{}", tag.to_uppercase()),
+        format!("root-{tag}"),
+        format!("root-{tag}-01"),
+        ".modmill-mine.tmp".to_owned(),
+    ];
+    let rest = [format!("keys-{tag}"), format!("index-{tag}"), format!("root-{tag}-0")];
+    mine.iter().chain(&rest).for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+    let corpus = Corpus::open(folder.path(), true).unwrap();
+    assert_eq!(names(), before.into_iter().chain(mine).collect());
+    // One program at a time adds keys.
+    for adds in [false, true] {
+        assert!(matches!(Corpus::open(folder.path(), adds), Err(Error::InUse { .. })));
+    }
+    drop(corpus);
     assert_eq!(add(second), findings);
     // A folder of other files is no corpus.
     let other = tempfile::tempdir().unwrap();

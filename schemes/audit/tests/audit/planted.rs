@@ -4,6 +4,7 @@ use crate::common::{expected, key, named, planted, told};
 use modmill::{Engine, Error as EngineError};
 use modmill_audit::{Audit, Collection, Error, Finding, Kind, Progress, Scratch};
 use num_bigint::BigUint;
+use std::collections::BTreeSet;
 
 fn run(engine: &Engine, keys: &[(String, BigUint)]) -> Vec<Finding> {
     Audit::new(engine, &Progress::new()).run(&Collection::new(named(keys))).unwrap()
@@ -84,14 +85,21 @@ fn interrupted_audits_go_on() {
     assert!(files("root-") > 5);
     let progress = Progress::new();
     // A program that was killed has left a file that it did not finish.
-    std::fs::write(results.join(".modmill-x.tmp"), "").unwrap();
+    std::fs::write(results.join(".modmill-abc123.tmp"), "").unwrap();
     let scratch = Scratch::open(folder.path(), true).unwrap();
     assert_eq!(files(".modmill-"), 0);
+    // Another audit does not take the files from this one.
+    for resumes in [false, true] {
+        assert!(matches!(Scratch::open(folder.path(), resumes), Err(Error::InUse { .. })));
+    }
     let audit = Audit::new(&engine, &progress).memory(10_000).scratch(&scratch);
     assert_eq!(audit.run(&collection).unwrap(), findings);
     // A damaged file is an error, and names itself.
     for file in std::fs::read_dir(&results).unwrap() {
         let path = file.unwrap().path();
+        if path.ends_with("lock") {
+            continue;
+        }
         let mut bytes = std::fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         std::fs::write(&path, bytes).unwrap();
@@ -100,6 +108,37 @@ fn interrupted_audits_go_on() {
     assert!(error.contains("shared-") && error.contains("checksum"), "{error}");
     scratch.clear().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Of a folder that has other files too, only results are removed.
+#[test]
+fn files_of_others_stay_in_scratch_folders() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let collection = Collection::new(named(&planted(&engine, 7, 64, 0)));
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("modmill-audit");
+    let names = || {
+        let entries = std::fs::read_dir(&results).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<BTreeSet<_>>()
+    };
+    let digest = "0123456789abcdef0123456789abcdef";
+    let mine = BTreeSet::from([
+        "findings.jsonl".to_owned(),
+        "root-of-mine".to_owned(),
+        format!("shared-{digest}0"),
+        ".modmill-mine.tmp".to_owned(),
+    ]);
+    std::fs::create_dir(&results).unwrap();
+    mine.iter().for_each(|name| std::fs::write(results.join(name), "").unwrap());
+    std::fs::write(results.join(format!("root-{digest}")), "").unwrap();
+    let scratch = Scratch::open(folder.path(), false).unwrap();
+    let is_known = |name: &String| mine.contains(name) || name == "lock";
+    assert!(names().iter().all(is_known), "{:?}", names());
+    let progress = Progress::new();
+    Audit::new(&engine, &progress).memory(1).scratch(&scratch).run(&collection).unwrap();
+    assert!(!names().iter().all(is_known));
+    scratch.clear().unwrap();
+    assert_eq!(names(), mine);
 }
 
 /// One name twice is one entry, and a long list of partners ends.
