@@ -63,7 +63,7 @@ pub fn patterns(bits: usize) -> Vec<BigUint> {
     let mut numbers = vec![BigUint::ZERO, BigUint::from(1u8), BigUint::from(2u8), ones(bits)];
     for place in [bits / 3, bits / 2, bits.saturating_sub(2), bits.saturating_sub(1), 51, 52, 63, 64] {
         numbers.extend([power_of_two(place), ones(place), power_of_two(place) + 1u8]);
-        numbers.push(ones(bits) ^ power_of_two(place.min(bits - 1)));
+        numbers.push(ones(bits) ^ power_of_two(place.min(bits.saturating_sub(1))));
     }
     for width in WIDTHS {
         for digit in [BigUint::from(1u8), power_of_two(width - 1), ones(width - 1)] {
