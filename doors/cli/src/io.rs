@@ -104,10 +104,15 @@ enum Target {
 impl Output {
     /// Opens a file, or standard output for `-`.
     pub(crate) fn create(path: &str) -> Result<Self, Failure> {
-        if path == STANDARD {
-            return Ok(Self::stdout());
+        Self::create_with(path, None)
+    }
+
+    /// Opens a file as [`Output::create_file`] does, or standard output for `-`.
+    pub(crate) fn create_with(path: &str, mode: Option<u32>) -> Result<Self, Failure> {
+        match path {
+            STANDARD => Ok(Self::stdout()),
+            _ => Self::create_file(Path::new(path), mode),
         }
-        Self::create_file(Path::new(path), None)
     }
 
     /// Opens a file, on Unix with the given mode or else the mode of the file that has the name.

@@ -57,7 +57,7 @@ impl NumberOptions {
         let places = Places {
             format,
             output_format,
-            is_format_given: self.format != FormatChoice::Auto,
+            missing_option: (self.format == FormatChoice::Auto).then_some("--format"),
             inputs: vec![&self.input],
             output: &self.output,
             protected: Protected::new([("--in", self.input.as_str())]),

@@ -54,6 +54,7 @@ pub(crate) use table::{Answers, Reason, Records, Value};
 pub(crate) use tally::Tally;
 
 use crate::failure::Failure;
+use crate::io::Output;
 use file::{FileSink, FileSource};
 use folder::{FolderSink, FolderSource};
 use hex_sink::HexSink;
@@ -85,16 +86,18 @@ pub(crate) fn run<P: Operation>(
                 return Err(Failure::Usage(reason.to_owned()));
             }
             let source = LineSource::open(layout, LineKind::Number, places, engine, &pace)?;
-            answer_all(source, HexSink::create(layout, places.output, engine)?, operation, places, &pace)
+            let output = Output::create_with(places.output, operation.mode())?;
+            answer_all(source, HexSink::new(layout, output, engine), operation, places, &pace)
         }
         (Format::Folder, Some(rules)) => {
             let source = FolderSource::open(rules, places, engine, pace.clone())?;
-            let sink = FolderSink::create(layout, rules, places, engine)?;
+            let sink = FolderSink::create(layout, rules, places, operation.mode(), engine)?;
             answer_all(source, sink, operation, places, &pace)
         }
         (Format::File, Some(rules)) => {
             let source = FileSource::open(layout, rules, places)?;
-            answer_all(source, FileSink::create(layout, places)?, operation, places, &pace)
+            let sink = FileSink::create(layout, places, operation.mode())?;
+            answer_all(source, sink, operation, places, &pace)
         }
         #[cfg(feature = "audit")]
         (Format::Csv, _) => Err(Failure::Usage("CSV is read by audit alone".to_owned())),
@@ -136,18 +139,19 @@ fn answer_to<P: Operation, S: beside::FieldSource>(
     pace: &Pace,
 ) -> Result<Tally, Failure> {
     use row_sink::{RowFormatter, RowSink, answer_schema};
-    let (layout, kept) = (operation.layout(), source.kept_columns());
+    let (layout, mode, kept) = (operation.layout(), operation.mode(), source.kept_columns());
     if places.output_format == Format::Lines {
         beside::check_text(&kept).map_err(Failure::Usage)?;
-        return answer_all(source, LineSink::create(layout, places.output, engine)?, operation, places, pace);
+        let output = Output::create_with(places.output, mode)?;
+        return answer_all(source, LineSink::new(layout, output, engine), operation, places, pace);
     }
     let columns = answer_schema(&layout, kept);
     let formatter = RowFormatter { layout, engine, columns: columns.clone() };
     if places.output_format == Format::Parquet {
-        let writer = parquet::ParquetWriter::create(&layout, places.output, columns)?;
+        let writer = parquet::ParquetWriter::create(&layout, places.output, mode, columns)?;
         return answer_all(source, RowSink { formatter, writer }, operation, places, pace);
     }
-    let writer = arrow::ArrowWriter::create(places.output, &columns)?;
+    let writer = arrow::ArrowWriter::create(places.output, mode, &columns)?;
     answer_all(source, RowSink { formatter, writer }, operation, places, pace)
 }
 
@@ -167,5 +171,6 @@ fn answer_fields<P: Operation>(
     }
     let layout = operation.layout();
     let source = LineSource::open(layout, LineKind::Object, places, engine, pace)?;
-    answer_all(source, LineSink::create(layout, places.output, engine)?, operation, places, pace)
+    let output = Output::create_with(places.output, operation.mode())?;
+    answer_all(source, LineSink::new(layout, output, engine), operation, places, pace)
 }

@@ -1,10 +1,10 @@
 //! Shared secrets: ECDH and X25519.
 
 use crate::curve::with_weierstrass;
-use crate::ec::{Answers, check_keys, check_length};
+use crate::ec::{Answers, check_keys};
 use crate::field::{Field, P25519, invert_all};
 use crate::group::{Points, Weierstrass, is_on_curve, ladder_multiple, multiple};
-use crate::scalar25519::clamp;
+use crate::scalar25519::clamped;
 use crate::sign::{all_wrong, answer_good};
 use crate::{Curve, Ec, Error, ItemError, Keys, PointError, PrivateKey, point};
 use zeroize::Zeroizing;
@@ -13,11 +13,16 @@ use zeroize::Zeroizing;
 type Secret = Zeroizing<Vec<u8>>;
 
 impl Ec<'_> {
-    /// Derives the secret that each private key shares with the owner of a public point: the `x` of their product (ECDH,
-    /// SP 800-56A, section 5.7.1.2), or the `u` of X25519. `peers` are points as [`PublicKey`](crate::PublicKey) has
-    /// them, or compressed ones. Each point is checked before it meets the private key.
+    /// Derives the secret that each private key shares with the owner of a public point: the `x` of their
+    /// product (ECDH, SP 800-56A, section 5.7.1.2), or the `u` of X25519. `peers` are points as
+    /// [`PublicKey`](crate::PublicKey) has them, or compressed ones. Each point is checked before it
+    /// meets the private key.
     ///
     /// The secret is not uniform: give it to a key derivation function.
+    ///
+    /// Bytes do not say which curve they belong to. A public key of Ed25519 has 32 bytes as well, and beside
+    /// a key of X25519 it gives a secret that nobody shares: compare the curves of keys, where there are
+    /// keys.
     ///
     /// ```
     /// use modmill::Engine;
@@ -37,9 +42,6 @@ impl Ec<'_> {
         let (keys, count) = (keys.into(), peers.len());
         let peers: Vec<&[u8]> = peers.iter().map(AsRef::as_ref).collect();
         check_keys(keys, count)?;
-        if let Keys::Each(keys) = keys {
-            check_length("peers", keys.len(), count)?;
-        }
         Ok(self.by_curve(keys, count, |curve, items| {
             with_weierstrass!(
                 curve,
@@ -90,9 +92,7 @@ fn x25519_point(bytes: &[u8]) -> Result<P25519, PointError> {
 
 fn x25519(items: &[(&PrivateKey, P25519)]) -> Answers<Secret> {
     let product = |(key, u): &(&PrivateKey, P25519)| {
-        let mut scalar = Zeroizing::new([0; 32]);
-        scalar.copy_from_slice(key.secret());
-        clamp(&mut scalar);
+        let mut scalar = clamped(key.secret());
         scalar.reverse();
         ladder_multiple(&scalar, *u)
     };

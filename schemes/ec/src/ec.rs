@@ -9,15 +9,15 @@ use std::ops::Range;
 /// The answer or the error of every item, in the order of the call.
 pub type Answers<T> = Vec<Result<T, ItemError>>;
 
-/// The most items that share inversions. More would save little: an inversion is some hundred products, and an
-/// item has 300 at least.
+/// The most items that share inversions. More would save little: an inversion is some hundred products, and
+/// an item has 300 at least.
 const BLOCK: usize = 64;
 
 /// Operations on elliptic curves on the threads of an [`Engine`].
 ///
-/// The operations are [`Ec::sign`], [`Ec::verify`] and [`Ec::derive`], for all curves, with one key or a key for each
-/// item. Whatever depends on a private key or a nonce runs in constant time. Items are computed in blocks that
-/// share inversions.
+/// The operations are [`Ec::sign`], [`Ec::verify`] and [`Ec::derive`], for all curves, with one key or a key
+/// for each item. Whatever depends on a private key or a nonce runs in constant time. Items are computed in
+/// blocks that share inversions.
 #[derive(Clone, Copy)]
 pub struct Ec<'a> {
     pub(crate) engine: &'a Engine,
@@ -81,26 +81,4 @@ pub(crate) fn check_keys<K>(keys: Keys<'_, K>, count: usize) -> Result<(), Error
         Keys::Each(keys) => check_length("keys", count, keys.len()),
         Keys::One(_) => Ok(()),
     }
-}
-
-/// The neighbouring items with the same key, as ranges of positions.
-pub(crate) fn runs<K: PartialEq>(keys: &[&K]) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for (position, key) in keys.iter().enumerate() {
-        match runs.last_mut().filter(|run| keys[run.start] == *key) {
-            Some(run) => run.end = position + 1,
-            None => runs.push(position..position + 1),
-        }
-    }
-    runs
-}
-
-/// Random multipliers of equations, or none if there is no randomness or a single item, which is looked at as it is.
-pub(crate) fn multipliers(count: usize) -> Option<Vec<u32>> {
-    let mut bytes = vec![0; 4 * count];
-    if count < 2 || modmill_primes::random::fill(&mut bytes).is_err() {
-        return None;
-    }
-    let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
-    Some(bytes.chunks_exact(4).map(word).collect())
 }

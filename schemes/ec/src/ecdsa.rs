@@ -10,9 +10,17 @@ pub(crate) mod verify;
 
 use crate::field::Field;
 use crate::group::Weierstrass;
+use crate::{Digest, PrivateKey};
 
-/// The number that a digest stands for: its first bits, as many as the order has. No order here is shorter than a
-/// digest by a part of a byte.
+/// A message that is signed: its index in its call, its key, and its digest.
+pub(crate) struct Signing<'a> {
+    pub(crate) index: usize,
+    pub(crate) key: &'a PrivateKey,
+    pub(crate) digest: Digest,
+}
+
+/// The number that a digest stands for: its first bits, as many as the order has. No order here is shorter
+/// than a digest by a part of a byte.
 pub(crate) fn number<F: Field>(digest: &[u8]) -> F {
     F::read_wide(&digest[..digest.len().min(F::BYTES)])
 }

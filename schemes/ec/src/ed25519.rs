@@ -13,7 +13,7 @@ use crate::{ItemError, PrivateKey, Variant};
 use sha2::{Digest as _, Sha512};
 use zeroize::{Zeroize, Zeroizing};
 
-/// What is signed, of messages: themselves, or their digests.
+/// A message that is signed, or its digest.
 pub(crate) struct Input<'a> {
     variant: Variant<'a>,
     text: Text<'a>,
@@ -66,7 +66,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What is signed, and by which key.
+/// A message and the key that signs it.
 pub(crate) struct Signing<'a> {
     pub(crate) key: &'a PrivateKey,
     pub(crate) input: Input<'a>,

@@ -23,8 +23,8 @@ pub enum Error {
         /// The number of entries of the argument.
         found: usize,
     },
-    /// ECDSA is not defined with the hash, or not with these nonces.
-    #[error("{scheme} is not defined with {hash}")]
+    /// The hash is refused for ECDSA, or for these nonces.
+    #[error("{hash} is refused for {scheme}")]
     UnsupportedHash {
         /// The scheme.
         scheme: &'static str,
@@ -49,18 +49,26 @@ pub enum ItemError {
     /// The bytes are no signature in strict DER.
     #[error("the signature is not strict DER of two positive integers")]
     NotDer,
+    /// The signature has another length than those of its curve.
+    #[error("the signature has {found} bytes instead of {expected}")]
+    SignatureLength {
+        /// The right length, in bytes.
+        expected: usize,
+        /// The length of the signature, in bytes.
+        found: usize,
+    },
     /// A number of the signature is zero, or not below the order of the group.
     #[error("the number {0} of the signature is out of range")]
     OutOfRange(&'static str),
     /// The signature has the larger of the two possible values of `s`, and the smaller one was asked for.
     #[error("the number s of the signature is above half the order")]
     HighS,
-    /// The input has another length than the key or the hash asks for.
-    #[error("the input has {found} bytes instead of {expected}")]
+    /// The digest has another length than those of its hash.
+    #[error("the digest has {found} bytes instead of {expected}")]
     WrongLength {
         /// The right length, in bytes.
         expected: usize,
-        /// The length of the input, in bytes.
+        /// The length of the digest, in bytes.
         found: usize,
     },
     /// A point cannot be used: of the peer, of the public key, or of the signature.
@@ -127,6 +135,9 @@ pub enum KeyError {
     /// The key is of another algorithm or curve.
     #[error("the key is for {0}, which is not supported here")]
     Algorithm(String),
+    /// The key is written by SEC 1, which has no keys of its curve.
+    #[error("SEC 1 has no keys of {0}; write PKCS #8 or a JSON Web Key")]
+    NoSec1(Curve),
     /// The key is public, and a private key is needed.
     #[error("this is a public key; a private one is needed")]
     NotPrivate,

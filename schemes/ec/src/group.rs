@@ -50,6 +50,11 @@ pub(crate) trait Group: Send + Sync + Sized + 'static {
 
     fn negate_entry(entry: &Self::Entry) -> Self::Entry;
 
+    /// Whether two public points are the same.
+    fn equal(a: &Self::Point, b: &Self::Point) -> bool {
+        Self::is_identity(&Self::add(a, &Self::negate_cached(&Self::cache(b)))) != 0
+    }
+
     /// All ones for the identity.
     fn is_identity(point: &Self::Point) -> u64;
 

@@ -8,15 +8,15 @@ use crate::curve::with_weierstrass;
 use crate::ec::{HasCurve, in_blocks};
 use crate::field::{Field, N25519, P25519, invert_all};
 use crate::group::{Decoded, Ed25519, Group, Points, Weierstrass};
-use crate::scalar25519::{Expanded, clamp, read_scalar};
+use crate::scalar25519::{Expanded, clamped, read_scalar};
 use crate::{Curve, Error, KeyError, PointError, point};
 use modmill::Engine;
 use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// A public key: a point. Its bytes (`as_ref`) are those of the uncompressed point, or the 32 bytes of Ed25519 and
-/// X25519.
+/// A public key: a point. Its bytes (`as_ref`) are those of the uncompressed point, or the 32 bytes of
+/// Ed25519 and X25519.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
     curve: Curve,
@@ -26,8 +26,8 @@ pub struct PublicKey {
 impl PublicKey {
     /// Reads a point: 32 bytes, or an uncompressed or compressed point that is checked to be on the curve.
     ///
-    /// A point of Ed25519 need not be in canonical form, and may be of small order: [`Rules`](crate::Rules) say which
-    /// signatures verify under it. X25519 takes any 32 bytes.
+    /// A point of Ed25519 need not be in canonical form, and may be of small order: [`Rules`](crate::Rules)
+    /// say which signatures verify under it. X25519 takes any 32 bytes.
     ///
     /// ```
     /// use modmill_ec::{Curve, KeyError, PointError, PublicKey};
@@ -80,7 +80,8 @@ impl HasCurve for PublicKey {
     }
 }
 
-/// A private key with its public half. Clones share one memory, which is cleared when the last one is dropped.
+/// A private key with its public half. Clones share one memory, which is cleared when the last one is
+/// dropped.
 #[derive(Clone)]
 pub struct PrivateKey(Arc<Parts>);
 
@@ -232,8 +233,8 @@ fn is_in_range(curve: Curve, bytes: &[u8]) -> bool {
     with_weierstrass!(curve, |C| check::<<C as Weierstrass>::Scalar>(bytes), true)
 }
 
-/// A random private number, each with the same probability. The time tells how many were out of range, and nothing
-/// about the one that is taken.
+/// A random private number, each with the same probability. The time tells how many were out of range, and
+/// nothing about the one that is taken.
 fn random(curve: Curve) -> Result<Zeroizing<Box<[u8]>>, Error> {
     let mut bytes = Zeroizing::new(vec![0; curve.size()].into_boxed_slice());
     loop {
@@ -259,19 +260,15 @@ fn publics(curve: Curve, secrets: &[Zeroizing<Box<[u8]>>]) -> Vec<PublicKey> {
     let bytes = with_weierstrass!(curve, |C| points::<C>(secrets), {
         let scalar = |secret: &Zeroizing<Box<[u8]>>| match curve {
             Curve::Ed25519 => Expanded::new(secret).scalar,
-            _ => {
-                let mut scalar = Zeroizing::new([0; 32]);
-                scalar.copy_from_slice(secret);
-                clamp(&mut scalar);
-                read_scalar(&*scalar)
-            }
+            _ => read_scalar(&*clamped(secret)),
         };
         points_of_edwards25519(curve, secrets.iter().map(scalar))
     });
     bytes.into_iter().map(|bytes| PublicKey { curve, bytes }).collect()
 }
 
-/// Multiples of the generator as Ed25519 or as X25519 writes them. The map to Curve25519 is `u = (1 + y) / (1 - y)`.
+/// Multiples of the generator as Ed25519 or as X25519 writes them. The map to Curve25519 is `u = (1 + y) / (1
+/// - y)`.
 fn points_of_edwards25519(curve: Curve, scalars: impl Iterator<Item = N25519>) -> Vec<Box<[u8]>> {
     let table = Ed25519::generator_table();
     let products: Zeroizing<Vec<_>> = Zeroizing::new(scalars.map(|scalar| table.multiple(scalar)).collect());

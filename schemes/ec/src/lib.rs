@@ -15,7 +15,8 @@
 //! ```
 //!
 //! * The curves are P-256, P-384, P-521, secp256k1, Edwards25519 and Curve25519 ([`Curve`]).
-//! * Keys are read from and written to PEM, DER, JSON Web Keys and raw bytes: [`AnyKey::read`], [`PrivateKey::to_pem`].
+//! * Keys are read from and written to PEM, DER, JSON Web Keys and raw bytes: [`AnyKey::read`],
+//!   [`PrivateKey::to_pem`].
 //! * A call takes one key for all items, or a key for each item ([`Keys`]).
 //! * A call answers every item that it can. Every other item has an error that says why ([`ItemError`]).
 //! * Every signature is checked before it is returned.
@@ -23,6 +24,7 @@
 //! `docs/use/ec.md` gives the reasons, `docs/algorithms/curves.md` the formulas.
 #![forbid(unsafe_code)]
 
+mod check;
 mod curve;
 mod derive;
 mod ec;

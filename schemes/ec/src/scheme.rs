@@ -35,7 +35,7 @@ impl<'a> From<Ed25519<'a>> for SignatureScheme<'a> {
 pub struct Ecdsa {
     /// The hash of messages. SHA-1 is refused.
     pub hash: Hash,
-    /// The source of nonces. Verification does not look at it.
+    /// The source of nonces, for signing alone.
     pub nonce: Nonce,
     /// The form of signatures.
     pub format: Format,
@@ -51,11 +51,18 @@ impl Ecdsa {
     }
 
     fn check(self) -> Result<(), Error> {
-        let refused = |scheme| Err(Error::UnsupportedHash { scheme, hash: self.hash });
+        match self.hash {
+            Hash::Sha1 => Err(Error::UnsupportedHash { scheme: "ECDSA", hash: self.hash }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_nonce(self) -> Result<(), Error> {
         match (self.hash, self.nonce) {
-            (Hash::Sha1, _) => refused("ECDSA"),
             // HMAC is not defined with an extendable-output function.
-            (Hash::Shake128 | Hash::Shake256, Nonce::Rfc6979) => refused("RFC 6979"),
+            (Hash::Shake128 | Hash::Shake256, Nonce::Rfc6979) => {
+                Err(Error::UnsupportedHash { scheme: "RFC 6979", hash: self.hash })
+            }
             _ => Ok(()),
         }
     }
@@ -65,8 +72,9 @@ impl Ecdsa {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Nonce {
-    /// A hash of random bytes, the private key and the digest. Without randomness nonces still do not repeat for
-    /// different digests, and a fault cannot be repeated with the same nonce.
+    /// A hash of random bytes, the private key and the digest. Two signatures of one digest have different
+    /// nonces, so that a faulty one cannot be compared with a right one. With random bytes that are not
+    /// random, nonces still differ for different digests.
     #[default]
     Hedged,
     /// The nonce follows from the private key and the digest (RFC 6979): the same signature every time.
@@ -113,18 +121,18 @@ pub enum Variant<'a> {
     Prehashed(&'a [u8]),
 }
 
-/// The rules by which Ed25519 signatures verify. All of them demand `s` below the order. They differ on points
-/// that no honest signer makes, so that all programs that have to agree need the same rules.
+/// The rules by which Ed25519 signatures verify. All of them demand `s` below the order. They differ on
+/// points that no honest signer makes, so that all programs that have to agree need the same rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Rules {
     /// `[s] B - [k] A` has the bytes `R`: the rules of OpenSSL, of Go and of dalek's `verify`.
     #[default]
     Common,
-    /// The same, and `A` is canonical, and neither `A` nor `R` is of small order.
+    /// The equation of [`Rules::Common`], with `A` in canonical form, and neither `A` nor `R` of small order.
     Strict,
-    /// `8 ([s] B - [k] A - R) = 0`; `A` and `R` need not be canonical (ZIP 215). Only these rules give the same
-    /// answers for signatures that are verified alone and in combinations.
+    /// `8 ([s] B - [k] A - R) = 0`; `A` and `R` need not be canonical (ZIP 215). Only these rules give the
+    /// same answers for signatures that are verified alone and in combinations.
     Zip215,
 }
 
@@ -143,10 +151,20 @@ impl Ed25519<'_> {
 }
 
 impl SignatureScheme<'_> {
+    /// Refuses options that cannot be.
     pub(crate) fn check(&self, signed: Signed<'_>) -> Result<(), Error> {
         match self {
             Self::Ecdsa(scheme) => scheme.check(),
             Self::Ed25519(scheme) => scheme.check(signed),
+        }
+    }
+
+    /// Refuses options that cannot be for signing.
+    pub(crate) fn check_signing(&self, signed: Signed<'_>) -> Result<(), Error> {
+        self.check(signed)?;
+        match self {
+            Self::Ecdsa(scheme) => scheme.check_nonce(),
+            Self::Ed25519(_) => Ok(()),
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::{Curve, Ec, Error, ItemError, Keys, PrivateKey, SignatureScheme, ecds
 use zeroize::Zeroizing;
 
 impl Ec<'_> {
-    /// Signs `messages`, with one key or a key for each message. Every signature is checked before it is returned.
+    /// Signs `messages`, with one key or a key for each message. Every signature is checked before it is
+    /// returned.
     ///
     /// ```
     /// use modmill::Engine;
@@ -31,8 +32,8 @@ impl Ec<'_> {
         self.sign_all(keys.into(), scheme.into(), Signed::Messages(&messages))
     }
 
-    /// Signs messages by their `digests`, which the caller computed with the hash of the scheme, or with SHA-512 for
-    /// [`Variant::Prehashed`](crate::Variant::Prehashed).
+    /// Signs messages by their `digests`, which the caller computed with the hash of the scheme, or with
+    /// SHA-512 for [`Variant::Prehashed`](crate::Variant::Prehashed).
     ///
     /// ```
     /// use modmill::Engine;
@@ -61,7 +62,7 @@ impl Ec<'_> {
         scheme: SignatureScheme<'_>,
         signed: Signed<'_>,
     ) -> Result<Answers<Vec<u8>>, Error> {
-        scheme.check(signed)?;
+        scheme.check_signing(signed)?;
         check_keys(keys, signed.len())?;
         let mut seed = Zeroizing::new([0; 32]);
         modmill_primes::random::fill(&mut *seed)?;
@@ -69,7 +70,7 @@ impl Ec<'_> {
             SignatureScheme::Ecdsa(scheme) => {
                 let item = |&index: &usize| {
                     let digest = signed.digest(scheme.hash, index)?;
-                    Ok(ecdsa::sign::Item { index, key: keys.get(index), digest })
+                    Ok(ecdsa::Signing { index, key: keys.get(index), digest })
                 };
                 with_weierstrass!(
                     curve,
@@ -91,7 +92,8 @@ impl Ec<'_> {
     }
 }
 
-/// Makes items, has `answer` answer those that can be made, and puts the errors of the others between the answers.
+/// Makes items, has `answer` answer those that can be made, and puts the errors of the others between the
+/// answers.
 pub(crate) fn answer_good<I, T>(
     indices: &[usize],
     make: impl Fn(&usize) -> Result<I, ItemError>,

@@ -7,6 +7,7 @@ pub use hasher::Hasher;
 use hasher::{Absorb, Extendable, with_state};
 use std::fmt;
 use std::str::FromStr;
+use zeroize::Zeroize;
 
 /// A hash function.
 ///
@@ -79,6 +80,13 @@ impl Digest {
 impl AsRef<[u8]> for Digest {
     fn as_ref(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+}
+
+/// Clears the bytes: a digest may be a secret, as those of HMAC are.
+impl Zeroize for Digest {
+    fn zeroize(&mut self) {
+        self.bytes.zeroize();
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) struct ArrowWriter {
 
 impl ArrowWriter {
     /// Opens a file; `-` and `*.arrows` are streams.
-    pub(super) fn create(path: &str, columns: &SchemaRef) -> Result<Self, Failure> {
+    pub(super) fn create(path: &str, mode: Option<u32>, columns: &SchemaRef) -> Result<Self, Failure> {
         if writes_terminal(path) {
             let reason = "binary data is not written to a terminal; name a file with --out";
             return Err(Failure::Usage(reason.to_owned()));
@@ -75,7 +75,7 @@ impl ArrowWriter {
         let is_stream = path == STANDARD
             || Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("arrows"));
         let name = if path == STANDARD { "standard output" } else { path }.to_owned();
-        let output = Output::create(path)?;
+        let output = Output::create_with(path, mode)?;
         let kind = match is_stream {
             true => StreamWriter::try_new_buffered(output, columns).map(Kind::Stream),
             false => FileWriter::try_new_buffered(output, columns).map(Kind::File),

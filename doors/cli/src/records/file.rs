@@ -91,12 +91,13 @@ impl FileSource {
             let (own_name, size) = (input.name.clone(), input.size);
             let failed = |error| Failure::file("read", &own_name, &error);
             let hash = rules.hash.filter(|_| index == 0);
-            let field = if index == 0 && *path == STANDARD && !places.is_format_given {
-                let start = read_start(&mut input).map_err(failed)?;
-                refuse_lines(layout, &start)?;
-                read_field(start.chain(input), size, hash)
-            } else {
-                read_field(input, size, hash)
+            let field = match places.missing_option.filter(|_| index == 0 && *path == STANDARD) {
+                Some(option) => {
+                    let start = read_start(&mut input).map_err(failed)?;
+                    refuse_lines(layout, &start, option)?;
+                    read_field(start.chain(input), size, hash)
+                }
+                None => read_field(input, size, hash),
             };
             record.push(Some(field.map_err(failed)?));
             if index == 0 {
@@ -112,14 +113,13 @@ fn read_start(input: &mut Input) -> io::Result<Zeroizing<Vec<u8>>> {
     read_all(input.take(1 << 16), None)
 }
 
-/// Refuses JSON Lines that would be taken for a single message.
-fn refuse_lines(layout: Layout, start: &[u8]) -> Result<(), Failure> {
+/// Refuses JSON Lines that would be taken for a single message. `option` names the format.
+fn refuse_lines(layout: Layout, start: &[u8], option: &str) -> Result<(), Failure> {
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match parse(layout, line, false).record {
-        Ok(_) => Err(Failure::Usage(
-            "standard input looks like JSON Lines: say --format lines, or --format file if it is one message"
-                .to_owned(),
-        )),
+        Ok(_) => Err(Failure::Usage(format!(
+            "standard input looks like JSON Lines: say {option} lines, or {option} file if it is one message"
+        ))),
         Err(_) => Ok(()),
     }
 }
@@ -149,12 +149,12 @@ pub(super) struct FileSink {
 }
 
 impl FileSink {
-    pub(super) fn create(layout: Layout, places: &Places<'_>) -> Result<Self, Failure> {
+    pub(super) fn create(layout: Layout, places: &Places<'_>, mode: Option<u32>) -> Result<Self, Failure> {
         let output = match layout.answer {
             AnswerField::Verdict => None,
             AnswerField::Octets(_) | AnswerField::Pair(_) | AnswerField::Sign(_) => {
                 places.protected.check(places.output)?;
-                Some(Output::create(places.output)?)
+                Some(Output::create_with(places.output, mode)?)
             }
         };
         Ok(Self { output, is_terminal: writes_terminal(places.output) })

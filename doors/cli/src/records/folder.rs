@@ -185,6 +185,8 @@ pub(super) struct FolderSink<'a> {
     names: FileNames,
     /// The folder of answers, if they have bytes.
     folder: Option<PathBuf>,
+    /// The mode of its files, on Unix, if it is not that of other new files.
+    mode: Option<u32>,
     protected: Protected,
 }
 
@@ -193,6 +195,7 @@ impl<'a> FolderSink<'a> {
         layout: Layout,
         rules: FileRules,
         places: &Places<'_>,
+        mode: Option<u32>,
         engine: &'a Engine,
     ) -> Result<Self, Failure> {
         let folder = match layout.answer {
@@ -207,13 +210,13 @@ impl<'a> FolderSink<'a> {
             }
         };
         let protected = places.protected.clone();
-        Ok(Self { engine, names: rules.names, folder, protected })
+        Ok(Self { engine, names: rules.names, folder, mode, protected })
     }
 
     fn write_one(&self, folder: &Path, name: &OsStr, octets: &[u8]) -> Result<(), Failure> {
         let path = folder.join(self.names.partner(name));
         self.protected.check_path(&path)?;
-        let mut output = Output::create_file(&path, None)?;
+        let mut output = Output::create_file(&path, self.mode)?;
         output.write_bytes(octets)?;
         output.finish()
     }

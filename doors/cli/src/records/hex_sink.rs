@@ -16,8 +16,8 @@ pub(super) struct HexSink<'a> {
 }
 
 impl<'a> HexSink<'a> {
-    pub(super) fn create(layout: Layout, output: &str, engine: &'a Engine) -> Result<Self, Failure> {
-        Ok(Self { formatter: HexFormatter { layout, engine }, output: Output::create(output)? })
+    pub(super) fn new(layout: Layout, output: Output, engine: &'a Engine) -> Self {
+        Self { formatter: HexFormatter { layout, engine }, output }
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) struct LineSink<'a> {
 }
 
 impl<'a> LineSink<'a> {
-    pub(super) fn create(layout: Layout, output: &str, engine: &'a Engine) -> Result<Self, Failure> {
-        Ok(Self { formatter: LineFormatter { layout, engine }, output: Output::create(output)? })
+    pub(super) fn new(layout: Layout, output: Output, engine: &'a Engine) -> Self {
+        Self { formatter: LineFormatter { layout, engine }, output }
     }
 }
 

@@ -140,7 +140,12 @@ pub(super) struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    pub(super) fn create(layout: &Layout, path: &str, columns: SchemaRef) -> Result<Self, Failure> {
+    pub(super) fn create(
+        layout: &Layout,
+        path: &str,
+        mode: Option<u32>,
+        columns: SchemaRef,
+    ) -> Result<Self, Failure> {
         if path == STANDARD {
             return Err(Failure::Usage("--out names the Parquet file for the answers".to_owned()));
         }
@@ -152,7 +157,8 @@ impl ParquetWriter {
                     .set_column_dictionary_enabled(answer.clone(), false)
                     .set_column_statistics_enabled(answer, EnabledStatistics::None)
             });
-        let writer = ArrowWriter::try_new(Output::create(path)?, columns, Some(properties.build()));
+        let output = Output::create_with(path, mode)?;
+        let writer = ArrowWriter::try_new(output, columns, Some(properties.build()));
         let writer = Some(writer.map_err(|error| failed("write", path, &error))?);
         Ok(Self { name: path.to_owned(), writer })
     }

@@ -33,6 +33,11 @@ pub(crate) trait Operation: Sync {
     /// How fields are read from files; `None` if records have to be lines or rows.
     fn files(&self) -> Option<FileRules>;
 
+    /// The mode of files with answers, on Unix, if it is not that of other new files.
+    fn mode(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether all records are computed together, as one chunk.
     fn is_whole(&self) -> bool {
         false
@@ -67,8 +72,8 @@ pub(crate) struct Places<'a> {
     pub(crate) format: Format,
     /// The format of the answers.
     pub(crate) output_format: Format,
-    /// Whether the user asked for this format. Otherwise it was guessed from names.
-    pub(crate) is_format_given: bool,
+    /// The option that names the format, if the user did not give it and the format was guessed from names.
+    pub(crate) missing_option: Option<&'static str>,
     /// The file or folder of records; after it, for files and folders, the places of the further fields.
     pub(crate) inputs: Vec<&'a str>,
     pub(crate) output: &'a str,

@@ -96,17 +96,61 @@ fn files_are_signed_and_verified() {
     let verify = "verify --key @ed25519.pub --prehash --in @message --sig @ph.sig";
     desk.good(&format!("{verify} --context here --rules strict"));
     assert_eq!(desk.bad(verify).0, Some(1));
+    desk.good("keygen --curve x25519 --out @x25519.pem");
     for (options, part) in [
         ("sign --key @ed25519.pem --hash sha256 --in @message --out @no", "--hash is for ECDSA"),
         ("sign --key @p256.pem --prehash --in @message --out @no", "--prehash is for Ed25519"),
         ("sign --key @p256.pub --in @message --out @no", "a private one is needed"),
-        ("sign --key @p256.pem --hash sha1 --in @message --out @no", "ECDSA is not defined with sha1"),
+        ("sign --key @p256.pem --hash sha1 --in @message --out @no", "sha1 is refused for ECDSA"),
         ("verify --key @p256.pub --in @message", "--sig names the signature"),
+        ("verify --key @p256.pub --in @message", "--records lines"),
+        ("verify --key @p256.pub --rules strict --in @message --sig @p256.sig", "--rules is for Ed25519"),
+        ("sign --key @ed25519.pem --deterministic --in @message --out @no", "--deterministic is for ECDSA"),
+        ("sign --key @x25519.pem --in @message --out @no", "x25519, which has no signatures"),
+        ("derive --key @ed25519.pem --peer @p256.pub --out @no", "ed25519, which derives no secrets"),
+        ("derive --key @ed25519.pem --records lines --out @no", "ed25519, which derives no secrets"),
+        ("keygen --curve ed25519 --format sec1 --out @no", "SEC 1 has no keys of ed25519"),
         ("keygen --curve p224", "unknown curve"),
     ] {
         let (status, message) = desk.bad(options);
         assert!(status == Some(2) && message.contains(part), "{options}: {message}");
+        assert!(!desk.folder.join("no").exists(), "{options}");
     }
+}
+
+/// Only their owner reads private keys and secrets, whatever the mode of a file before was. No output
+/// replaces an input.
+#[test]
+fn secret_files_are_private() {
+    let desk = Desk::new("private");
+    desk.write("key", "a file that others may read");
+    desk.good("keygen --curve p256 --out @key --public-out @public --force");
+    let description: Value =
+        serde_json::from_str(&stdout(&desk.good("inspect --key @public --json"))).unwrap();
+    desk.write("peers.jsonl", format!("{{\"peer\":{}}}\n", description["point"]));
+    desk.good("derive --key @key --peer @public --out @secret");
+    desk.good("derive --key @key --in @peers.jsonl --out @secrets.jsonl");
+    #[cfg(unix)]
+    for name in ["key", "secret", "secrets.jsonl"] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(desk.path(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let before = desk.read("key");
+    for (command, part) in [
+        ("derive --key @key --peer @public --out @key", "is the file that --key reads"),
+        ("derive --key @key --peer @public --out @public", "is the file that --peer reads"),
+        ("derive --key @key --in @peers.jsonl --out @key", "is the file that --key reads"),
+        ("sign --key @key --in @peers.jsonl --records file --out @key", "is the file that --key reads"),
+        ("derive --key - --peer -", "--key and --peer cannot both read standard input"),
+        ("derive --key @key --peer @public --in @peers.jsonl", "cannot be used with"),
+        ("derive --key @key --peer @public --records lines", "cannot be used with"),
+        ("derive --key @key --peer @public --json", "cannot be used with"),
+    ] {
+        let (status, message) = desk.bad(command);
+        assert!(status == Some(2) && message.contains(part), "{command}: {message}");
+    }
+    assert_eq!(desk.read("key"), before);
 }
 
 #[test]
@@ -136,7 +180,18 @@ fn lines_are_signed_and_verified() {
             stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((&verdicts[0]["valid"], &verdicts[1]["valid"]), (&true.into(), &false.into()));
         assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("1 of 2 signatures is wrong"), "{}", stderr(&output));
     }
+    // A digest of a wrong length is no wrong signature.
+    let signature = "3006020101020101";
+    let input = format!("{{\"digest\":\"00\",\"signature\":\"{signature}\"}}\n").repeat(2);
+    let output = desk.run_on("verify --key @p384.pub --hash sha256 --digest --records lines", &input);
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(1) && said.contains("2 of 2 lines could not be verified"), "{said}");
+    // Lines that were not announced.
+    let output = desk.run_on("sign --key @p256.pem", "{\"message\":\"00\"}\n");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--records lines"), "{}", stderr(&output));
 }
 
 #[test]

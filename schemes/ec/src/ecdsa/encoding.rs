@@ -26,7 +26,7 @@ pub(crate) fn read<F: Field>(bytes: &[u8], format: Format) -> Result<[F; 2], Ite
         Format::Raw => {
             let (expected, found) = (2 * F::BYTES, bytes.len());
             if expected != found {
-                return Err(ItemError::WrongLength { expected, found });
+                return Err(ItemError::SignatureLength { expected, found });
             }
             let (r, s) = bytes.split_at(F::BYTES);
             [r, s]

@@ -6,8 +6,8 @@ use crate::{Digest, Hash};
 use sha2::{Digest as _, Sha512};
 use zeroize::Zeroizing;
 
-/// A nonce from random bytes of the call, the index of the item, the private key and the digest, by SHA-512. Its
-/// bits are 64 more than the order's at least, so that no value is more likely than another by more than
+/// A nonce from random bytes of the call, the index of the item, the private key and the digest, by SHA-512.
+/// Its bits are 64 more than the order's at least, so that no value is more likely than another by more than
 /// 2^-64.
 pub(super) fn hedged<F: Field>(seed: &[u8; 32], item: usize, secret: &[u8], digest: &Digest) -> F {
     let blocks = (F::BITS + 64).div_ceil(512) as u8;
@@ -29,8 +29,8 @@ pub(super) fn hedged<F: Field>(seed: &[u8; 32], item: usize, secret: &[u8], dige
     F::read_wide(&bytes[..len])
 }
 
-/// The nonce of RFC 6979, section 3.2. The number of rejected candidates shows, which is nearly always none, and
-/// says nothing about the one that is taken.
+/// The nonce of RFC 6979, section 3.2. The number of rejected candidates shows, which is nearly always none,
+/// and says nothing about the one that is taken.
 pub(super) fn rfc6979<F: Field>(hash: Hash, secret: &[u8], digest: &Digest) -> F {
     let mut reduced = Zeroizing::new([0; 66]);
     let reduced = &mut reduced[..F::BYTES];
@@ -38,13 +38,13 @@ pub(super) fn rfc6979<F: Field>(hash: Hash, secret: &[u8], digest: &Digest) -> F
     let len = hash.len();
     let (mut key, mut value) = (Zeroizing::new([0; Hash::MAX_LEN]), Zeroizing::new([1; Hash::MAX_LEN]));
     for round in 0..2u8 {
-        *key = hmac(hash, &key[..len], &[&value[..len], &[round], secret, reduced]);
-        *value = hmac(hash, &key[..len], &[&value[..len]]);
+        key = hmac(hash, &key[..len], &[&value[..len], &[round], secret, reduced]);
+        value = hmac(hash, &key[..len], &[&value[..len]]);
     }
     loop {
         let mut candidate = Zeroizing::new([0; 66]);
         for piece in candidate[..F::BYTES].chunks_mut(len) {
-            *value = hmac(hash, &key[..len], &[&value[..len]]);
+            value = hmac(hash, &key[..len], &[&value[..len]]);
             piece.copy_from_slice(&value[..piece.len()]);
         }
         shift_right(&mut candidate[..F::BYTES], 8 * F::BYTES - F::BITS);
@@ -52,8 +52,8 @@ pub(super) fn rfc6979<F: Field>(hash: Hash, secret: &[u8], digest: &Digest) -> F
         if in_range & !nonce.is_zero() != 0 {
             return nonce;
         }
-        *key = hmac(hash, &key[..len], &[&value[..len], &[0]]);
-        *value = hmac(hash, &key[..len], &[&value[..len]]);
+        key = hmac(hash, &key[..len], &[&value[..len], &[0]]);
+        value = hmac(hash, &key[..len], &[&value[..len]]);
     }
 }
 
@@ -68,17 +68,17 @@ fn shift_right(bytes: &mut [u8], count: usize) {
 }
 
 /// HMAC (RFC 2104) with a key that is not longer than a block. It is padded with zeros to the hash's length.
-fn hmac(hash: Hash, key: &[u8], parts: &[&[u8]]) -> [u8; Hash::MAX_LEN] {
+fn hmac(hash: Hash, key: &[u8], parts: &[&[u8]]) -> Zeroizing<[u8; Hash::MAX_LEN]> {
     // The longest block is that of SHA3-224.
     let mut pads = [Zeroizing::new([0x36; 144]), Zeroizing::new([0x5c; 144])];
     for pad in &mut pads {
         pad.iter_mut().zip(key).for_each(|(pad, key)| *pad ^= key);
     }
     let [inner, outer] = pads.each_ref().map(|pad| &pad[..block_len(hash)]);
-    let inner = hash.digest(&[&[inner], parts].concat());
-    let digest = hash.digest(&[outer, inner.as_ref()]);
-    let mut output = [0; Hash::MAX_LEN];
-    output[..hash.len()].copy_from_slice(digest.as_ref());
+    let inner = Zeroizing::new(hash.digest(&[&[inner], parts].concat()));
+    let digest = Zeroizing::new(hash.digest(&[outer, (*inner).as_ref()]));
+    let mut output = Zeroizing::new([0; Hash::MAX_LEN]);
+    output[..hash.len()].copy_from_slice((*digest).as_ref());
     output
 }
 

@@ -1,20 +1,13 @@
 //! Signatures of a block of items, which share their inversions.
 
 use super::check::{Candidate, are_right};
-use super::{encoding, nonce, number, to_scalar};
+use super::{Signing, encoding, nonce, number, to_scalar};
 use crate::ec::Answers;
 use crate::field::{Field, invert_all};
 use crate::group::{Group, Points, Table, Weierstrass};
-use crate::{Digest, Ecdsa, ItemError, Nonce, PrivateKey};
+use crate::{Ecdsa, ItemError, Nonce};
 use modmill_core::mask;
 use zeroize::{Zeroize, Zeroizing};
-
-/// What is signed: the index of the item in its call, its key, and its digest.
-pub(crate) struct Item<'a> {
-    pub(crate) index: usize,
-    pub(crate) key: &'a PrivateKey,
-    pub(crate) digest: Digest,
-}
 
 /// The secrets of an item.
 struct Secrets<F> {
@@ -29,14 +22,15 @@ impl<F: Field> Zeroize for Secrets<F> {
     }
 }
 
-/// Signs items whose keys are on the curve. `seed` is random and new for each call; `table` is that of the generator.
+/// Signs items whose keys are on the curve. `seed` is random and new for each call; `table` is that of the
+/// generator.
 pub(crate) fn sign<C: Weierstrass>(
-    items: &[Item<'_>],
+    items: &[Signing<'_>],
     scheme: Ecdsa,
     seed: &[u8; 32],
     table: &Table<Points<C>>,
 ) -> Answers<Vec<u8>> {
-    let secrets = |item: &Item<'_>| {
+    let secrets = |item: &Signing<'_>| {
         let secret = item.key.secret();
         let nonce = match scheme.nonce {
             Nonce::Hedged => nonce::hedged(seed, item.index, secret, &item.digest),
@@ -55,15 +49,14 @@ pub(crate) fn sign<C: Weierstrass>(
     let mut candidates = Vec::with_capacity(items.len());
     for (position, item) in items.iter().enumerate() {
         let point = affine[position];
-        let (digest, r) = (number::<C::Scalar>(item.digest.as_ref()), to_scalar::<C>(point[0]));
-        let s = inverses[position] * (digest + r * secrets[position].private);
+        let (e, r) = (number::<C::Scalar>(item.digest.as_ref()), to_scalar::<C>(point[0]));
+        let s = inverses[position] * (e + r * secrets[position].private);
         let flip = if scheme.low_s { is_high(s) } else { 0 };
         let (s, point) =
             (C::Scalar::select(flip, -s, s), [point[0], C::Base::select(flip, -point[1], point[1])]);
-        candidates.push(Candidate { digest, r, s, point });
+        candidates.push(Candidate { r, s, point });
     }
-    let keys: Vec<_> = items.iter().map(|item| item.key.public_key()).collect();
-    let verdicts = are_right(&candidates, &keys);
+    let verdicts = are_right(&candidates, items);
     let answer = |(candidate, is_right): (Candidate<C>, bool)| match is_right {
         true => encoding::write(candidate.r, candidate.s, scheme.format),
         false => Err(ItemError::Fault),

@@ -1,14 +1,16 @@
 //! Faults: no wrong signature leaves.
 
-use super::sign::{Item, sign};
+use super::check::{Candidate, are_right};
+use super::sign::sign;
+use super::{Signing, encoding, number};
 use crate::field::Field;
-use crate::group::{Group, Nist256, Points, Secp256k1, Table, Weierstrass};
-use crate::{Curve, Ecdsa, Format, Hash, ItemError, Nonce, PrivateKey};
+use crate::group::{Group, Nist256, Points, Secp256k1, Table, Weierstrass, multiples_vartime};
+use crate::{Curve, Ecdsa, Format, Hash, ItemError, Nonce, PrivateKey, point};
 
-fn items<'a>(keys: &'a [PrivateKey], count: usize) -> Vec<Item<'a>> {
+fn items<'a>(keys: &'a [PrivateKey], count: usize) -> Vec<Signing<'a>> {
     let digest = |index: usize| Hash::Sha256.digest(&[&[index as u8]]);
     (0..count)
-        .map(|index| Item { index, key: &keys[index * keys.len() / count], digest: digest(index) })
+        .map(|index| Signing { index, key: &keys[index * keys.len() / count], digest: digest(index) })
         .collect()
 }
 
@@ -61,4 +63,31 @@ fn faults_in_tables<C: Weierstrass>(curve: Curve) {
 fn faults_in_tables_do_not_leave() {
     faults_in_tables::<Nist256>(Curve::P256);
     faults_in_tables::<Secp256k1>(Curve::Secp256k1);
+}
+
+/// A fault in the number of the digest, between the nonce and `s`, gives signatures of other digests that are
+/// right in themselves.
+#[test]
+fn signatures_of_other_digests_do_not_leave() {
+    let key = [PrivateKey::generate(Curve::P256).unwrap()];
+    let (items, mut others) = (items(&key, 4), items(&key, 4));
+    others[2].digest = Hash::Sha256.digest(&[b"another"]);
+    let candidates: Vec<Candidate<Nist256>> = others.iter().map(candidate).collect();
+    assert_eq!(are_right(&candidates, &others), [true; 4]);
+    assert_eq!(are_right(&candidates, &items), [true, true, false, true]);
+    assert_eq!(are_right(&candidates[2..3], &items[2..3]), [false]);
+}
+
+/// The signature of an item with its point, by the equation of verification.
+fn candidate<C: Weierstrass>(item: &Signing<'_>) -> Candidate<C> {
+    let table = Points::<C>::generator_table();
+    let signature = sign::<C>(std::slice::from_ref(item), SCHEME, &[0; 32], table).remove(0).unwrap();
+    let [r, s]: [C::Scalar; 2] = encoding::read(&signature, Format::Raw).unwrap();
+    let (inverse, [x, y]) = (s.inverse(), point::known::<C>(item.key.public_key().as_ref()));
+    let e = number::<C::Scalar>(item.digest.as_ref());
+    let sum = table.add_multiple_vartime(
+        multiples_vartime::<Points<C>, 1>([([x, y, Field::ONE], r * inverse)]),
+        e * inverse,
+    );
+    Candidate { r, s, point: Points::<C>::entries(&[sum])[0] }
 }

@@ -7,7 +7,7 @@ use crate::field::{Field, invert_all};
 use crate::group::{Group, Points, Table, Weierstrass, multiples_vartime};
 use crate::{Digest, Ecdsa, ItemError, PublicKey, point};
 
-/// What is verified.
+/// A signature that is verified.
 pub(crate) struct Item<'a> {
     pub(crate) key: &'a PublicKey,
     pub(crate) digest: Digest,
@@ -54,8 +54,8 @@ fn has_x<C: Weierstrass>(&[x, _, z]: &[C::Base; 3], r: C::Scalar) -> bool {
     if (candidate * z).equals(x) != 0 {
         return true;
     }
-    // The order as a coordinate: it is below the prime for all curves here. A sum below the order has passed the
-    // prime, so that r + n is no coordinate.
+    // The order as a coordinate: it is below the prime for all curves here. A sum below the order has passed
+    // the prime, so that r + n is no coordinate.
     let order = C::Base::read_wide(&bytes(-C::Scalar::ONE)) + C::Base::ONE;
     let other = candidate + order;
     bytes(other) >= bytes(order) && (other * z).equals(x) != 0

@@ -7,7 +7,7 @@ use crate::group::{Decoded, Ed25519, Group, Table, multiples_vartime};
 use crate::scalar25519::read_canonical;
 use crate::{ItemError, PointError, PublicKey, Rules};
 
-/// What is verified.
+/// A signature that is verified.
 pub(crate) struct Item<'a> {
     pub(crate) key: &'a PublicKey,
     pub(crate) input: Input<'a>,
@@ -41,7 +41,7 @@ pub(crate) fn verify(items: &[Item<'_>], rules: Rules, one_key: Option<&Key<'_>>
 
 /// `s B - k A`.
 fn sum(item: &Item<'_>, rules: Rules, key: &Key<'_>) -> Result<[P25519; 4], ItemError> {
-    let wrong_length = ItemError::WrongLength { expected: 64, found: item.signature.len() };
+    let wrong_length = ItemError::SignatureLength { expected: 64, found: item.signature.len() };
     let signature: &[u8; 64] = item.signature.try_into().map_err(|_| wrong_length)?;
     let (r, s) = signature.split_at(32);
     let s = s.try_into().ok().and_then(read_canonical).ok_or(ItemError::OutOfRange("s"))?;

@@ -8,8 +8,8 @@ pub(super) const WIDTH: usize = 5;
 /// The number of multiples that a table holds for one place.
 pub(super) const ENTRIES: usize = 1 << (WIDTH - 1);
 
-/// A scalar as `sum d_i 2^(w i)` with `-2^(w - 1) <= d_i <= 2^(w - 1)` (Booth's recoding): `d_i` comes from the
-/// bits `w i - 1` to `w i + w - 1`. No step depends on the scalar.
+/// A scalar as `sum d_i 2^(w i)` with `-2^(w - 1) <= d_i <= 2^(w - 1)` (Booth's recoding): `d_i` comes from
+/// the bits `w i - 1` to `w i + w - 1`. No step depends on the scalar.
 pub(super) struct Digits<I: Zeroize> {
     integer: I,
     width: usize,
@@ -47,7 +47,8 @@ impl<I: AsRef<[u64]> + Zeroize> Digits<I> {
         };
         let bits = bits & ((2 << width) - 1);
         let negative = (bits >> width).wrapping_neg();
-        let upper = bits.div_ceil(2);
+        // Half of the bits, rounded up, without the branch of a division.
+        let upper = (bits + 1) >> 1;
         // `2^w - upper` for a negative digit.
         let magnitude = (upper ^ negative).wrapping_sub(negative).wrapping_add(negative & (1 << width));
         Digit { magnitude, negative }

@@ -1,5 +1,5 @@
-//! Edwards25519: `-x^2 + y^2 = 1 + d x^2 y^2` in extended coordinates `(X : Y : Z : T)` with `x = X / Z`, `y = Y / Z` and
-//! `T = X Y / Z`.
+//! Edwards25519: `-x^2 + y^2 = 1 + d x^2 y^2` in extended coordinates `(X : Y : Z : T)` with `x = X / Z`, `y
+//! = Y / Z` and `T = X Y / Z`.
 //!
 //! The formulas are those of Hisil, Wong, Carter and Dawson, "Twisted Edwards curves revisited" (ASIACRYPT
 //! 2008), sections 3.1 and 3.3. They are complete, because -1 is a square and `d` is none.
@@ -8,6 +8,7 @@ use super::{Group, Table};
 use crate::field::{Field, N25519, P25519, invert_all};
 use modmill_core::mask;
 use std::sync::OnceLock;
+use zeroize::Zeroizing;
 
 /// `d = -121665 / 121666`.
 const D: P25519 = P25519::constant("52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3");
@@ -18,7 +19,8 @@ const ROOT_OF_MINUS_1: P25519 =
 /// The group of Ed25519, with its points of small order.
 pub(crate) struct Ed25519;
 
-/// The sum of a point and another, of which `y + x`, `y - x`, `2 z` times the first `z`, and `2 d t` are given.
+/// The sum of a point and another, of which `y + x`, `y - x`, `2 z` times the first `z`, and `2 d t` are
+/// given.
 #[inline(always)]
 fn add(&[x, y, _, t]: &[P25519; 4], plus: P25519, minus: P25519, zz2: P25519, dt2: P25519) -> [P25519; 4] {
     let (a, b, c) = ((y - x) * minus, (y + x) * plus, t * dt2);
@@ -34,8 +36,9 @@ pub(crate) struct Decoded {
 }
 
 impl Ed25519 {
-    /// Reads a public point (RFC 8032, section 5.1.3), or returns `None` if no point has this `y`. A `y` that is not
-    /// below the prime is reduced, and the sign of `x = 0` may be set: [`Decoded::is_canonical`] tells.
+    /// Reads a public point (RFC 8032, section 5.1.3), or returns `None` if no point has this `y`. A `y` that
+    /// is not below the prime is reduced, and the sign of `x = 0` may be set: [`Decoded::is_canonical`]
+    /// tells.
     pub(crate) fn decode(bytes: &[u8; 32]) -> Option<Decoded> {
         let mut big_endian = *bytes;
         big_endian.reverse();
@@ -71,9 +74,25 @@ impl Ed25519 {
         [-x, y, z, -t]
     }
 
-    /// Whether two public points are the same.
-    pub(crate) fn equal(a: &[P25519; 4], b: &[P25519; 4]) -> bool {
-        Self::is_identity(&Self::add(a, &Self::cache(&Self::negate(b)))) != 0
+    /// Points with the third coordinate one, with one inversion for all.
+    pub(crate) fn affine(points: &[[P25519; 4]]) -> Vec<[P25519; 4]> {
+        let mut inverses = Zeroizing::new(points.iter().map(|&[_, _, z, _]| z).collect::<Vec<_>>());
+        invert_all(&mut inverses);
+        let point = |(&[x, y, ..], &inverse): (&[P25519; 4], &P25519)| {
+            let (x, y) = (x * inverse, y * inverse);
+            [x, y, P25519::ONE, x * y]
+        };
+        points.iter().zip(inverses.iter()).map(point).collect()
+    }
+
+    /// The entry of a point with the third coordinate one.
+    pub(crate) fn entry(&[x, y, _, t]: &[P25519; 4]) -> [P25519; 3] {
+        [y + x, y - x, D.double() * t]
+    }
+
+    /// Eight times a point. It is in the group of prime order.
+    pub(crate) fn eightfold(point: &[P25519; 4]) -> [P25519; 4] {
+        (0..3).fold(*point, |point, _| Self::double(&point))
     }
 
     /// Whether a public point with the third coordinate one is on the curve.
@@ -84,8 +103,7 @@ impl Ed25519 {
 
     /// Whether eight times the point is the identity.
     pub(crate) fn is_of_small_order(point: &[P25519; 4]) -> bool {
-        let multiple = (0..3).fold(*point, |point, _| Self::double(&point));
-        Self::is_identity(&multiple) != 0
+        Self::is_identity(&Self::eightfold(point)) != 0
     }
 }
 
@@ -124,13 +142,7 @@ impl Group for Ed25519 {
     }
 
     fn entries(points: &[Self::Point]) -> Vec<Self::Entry> {
-        let mut inverses: Vec<_> = points.iter().map(|&[_, _, z, _]| z).collect();
-        invert_all(&mut inverses);
-        let entry = |(&[x, y, ..], inverse): (&Self::Point, P25519)| {
-            let (x, y) = (x * inverse, y * inverse);
-            [y + x, y - x, D.double() * x * y]
-        };
-        points.iter().zip(inverses).map(entry).collect()
+        Self::affine(points).iter().map(Self::entry).collect()
     }
 
     fn negate_cached(&[plus, minus, z2, dt2]: &Self::Cached) -> Self::Cached {

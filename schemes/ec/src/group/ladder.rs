@@ -7,8 +7,9 @@ use zeroize::Zeroize;
 /// `(486662 - 2) / 4`.
 const A24: P25519 = P25519::constant("1db41");
 
-/// The multiple of the point with this `u` by a secret clamped scalar (big-endian), as a fraction. The denominator is zero
-/// for points of small order, and so is the numerator of what the fraction stands for.
+/// The multiple of the point with this `u` by a secret clamped scalar (big-endian): `u` as a numerator and a
+/// denominator. A point of small order gives the identity, whose denominator is zero. Its inverse is taken as
+/// zero, and then `u` is zero, as RFC 7748 demands.
 pub(crate) fn multiple(scalar: &[u8; 32], u: P25519) -> [P25519; 2] {
     let (mut a, mut b) = ([P25519::ONE, P25519::ZERO], [u, P25519::ONE]);
     let mut swapped = 0;

@@ -60,8 +60,8 @@ pub(crate) fn multiples_vartime<G: Group, const N: usize>(pairs: [(G::Point, G::
     })
 }
 
-/// `sum_i z_i P_i` for public multipliers of 32 bits and public points: the points with the same digit at a place are
-/// added up first (Pippenger's method).
+/// `sum_i z_i P_i` for public multipliers of 32 bits and public points: the points with the same digit at a
+/// place are added up first (Pippenger's method).
 pub(crate) fn sum_of_multiples_vartime<G: Group>(entries: &[G::Entry], multipliers: &[u32]) -> G::Point {
     const BUCKETS: usize = 1 << (SUM_WIDTH - 1);
     let digits: Vec<_> =

@@ -4,6 +4,7 @@ use super::digits::{Digit, Digits, ENTRIES, WIDTH};
 use super::{Coordinates, Group};
 use crate::field::Field;
 use modmill_core::mask;
+use zeroize::Zeroizing;
 
 /// The multiples `d 2^(WIDTH i) P` for all places `i` and `1 <= d <= ENTRIES`.
 pub(crate) struct Table<G: Group> {
@@ -13,7 +14,8 @@ pub(crate) struct Table<G: Group> {
 impl<G: Group> Table<G> {
     const PLACES: usize = Digits::<<G::Scalar as Field>::Integer>::places(<G::Scalar as Field>::BITS, WIDTH);
 
-    /// The table of a public point of large order.
+    /// The table of a public point, on a curve in Weierstrass's form of one that is not the identity: no
+    /// entry is the identity then, which has no affine coordinates, because the order is prime.
     pub(crate) fn new(point: &G::Point) -> Self {
         let mut points = Vec::with_capacity(Self::PLACES * ENTRIES);
         let mut base = *point;
@@ -31,10 +33,11 @@ impl<G: Group> Table<G> {
         Self { entries: G::entries(&points) }
     }
 
-    /// The multiple by a secret scalar. Every entry of every place is read.
+    /// The multiple by a secret scalar. Every entry of every place is read. The caller clears
+    /// the answer.
     pub(crate) fn multiple(&self, scalar: G::Scalar) -> G::Point {
         let digits = Digits::new(scalar.integer(), WIDTH);
-        let mut sum = G::identity();
+        let mut sum = Zeroizing::new(G::identity());
         for (place, entries) in self.entries.chunks_exact(ENTRIES).enumerate() {
             let Digit { magnitude, negative } = digits.get(place);
             let mut entry = G::Entry::ZEROS;
@@ -44,9 +47,9 @@ impl<G: Group> Table<G> {
             let entry = G::Entry::select(mask::from_bit(negative & 1), &G::negate_entry(&entry), &entry);
             // The digit zero reads zeros, which are no point: their sum is dropped.
             let next = G::add_entry(&sum, &entry);
-            sum = G::Point::select(mask::equal(magnitude, 0), &sum, &next);
+            *sum = G::Point::select(mask::equal(magnitude, 0), &sum, &next);
         }
-        sum
+        *sum
     }
 
     /// `sum` and the multiple by a public scalar.

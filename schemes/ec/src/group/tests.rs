@@ -11,10 +11,6 @@ fn small_multiples<G: Group>(count: usize) -> Vec<G::Point> {
     points
 }
 
-fn equal<G: Group>(a: &G::Point, b: &G::Point) -> bool {
-    G::is_identity(&G::add(a, &G::negate_cached(&G::cache(b)))) != 0
-}
-
 fn scalar<F: Field>(number: u64) -> F {
     F::read_wide(&number.to_be_bytes())
 }
@@ -29,21 +25,21 @@ fn check<G: Group>() {
         for (scalar, sign) in [(scalar, 1), (-scalar, -1)] {
             let point =
                 if sign == 1 { *point } else { G::add(&G::identity(), &G::negate_cached(&G::cache(point))) };
-            assert!(equal::<G>(&table.multiple(scalar), &point), "{number}");
-            assert!(equal::<G>(&table.add_multiple_vartime(G::identity(), scalar), &point), "{number}");
-            assert!(equal::<G>(&multiple::<G>(&g, scalar), &point), "{number}");
-            assert!(equal::<G>(&multiples_vartime::<G, 1>([(g, scalar)]), &point), "{number}");
+            assert!(G::equal(&table.multiple(scalar), &point), "{number}");
+            assert!(G::equal(&table.add_multiple_vartime(G::identity(), scalar), &point), "{number}");
+            assert!(G::equal(&multiple::<G>(&g, scalar), &point), "{number}");
+            assert!(G::equal(&multiples_vartime::<G, 1>([(g, scalar)]), &point), "{number}");
         }
     }
     // Sums of equal and of opposite points, and of the identity.
     let entries = G::entries(&small[1..]);
     for (i, point) in small.iter().enumerate() {
-        assert!(equal::<G>(&G::double(point), &G::add(point, &G::cache(point))));
+        assert!(G::equal(&G::double(point), &G::add(point, &G::cache(point))));
         assert!(G::is_identity(&G::add(point, &G::negate_cached(&G::cache(point)))) != 0);
         if i > 0 {
-            assert!(equal::<G>(&G::add_entry(point, &entries[i - 1]), &G::double(point)));
+            assert!(G::equal(&G::add_entry(point, &entries[i - 1]), &G::double(point)));
             assert!(G::is_identity(&G::add_entry(point, &G::negate_entry(&entries[i - 1]))) != 0);
-            assert!(equal::<G>(&G::add_entry(&G::identity(), &entries[i - 1]), point));
+            assert!(G::equal(&G::add_entry(&G::identity(), &entries[i - 1]), point));
         }
     }
     // Large scalars: the ways agree, and (a + b) G = a G + b G.
@@ -51,11 +47,11 @@ fn check<G: Group>() {
     for _ in 0..4 {
         let b = a.square() + a;
         let (of_a, of_b) = (table.multiple(a), multiple::<G>(&g, b));
-        assert!(equal::<G>(&table.add_multiple_vartime(of_a, b), &table.multiple(a + b)));
-        assert!(equal::<G>(&multiples_vartime::<G, 1>([(of_a, b)]), &table.multiple(a * b)));
-        assert!(equal::<G>(&multiple::<G>(&of_b, a), &table.multiple(a * b)));
+        assert!(G::equal(&table.add_multiple_vartime(of_a, b), &table.multiple(a + b)));
+        assert!(G::equal(&multiples_vartime::<G, 1>([(of_a, b)]), &table.multiple(a * b)));
+        assert!(G::equal(&multiple::<G>(&of_b, a), &table.multiple(a * b)));
         let sum = multiples_vartime::<G, 2>([(g, a), (of_b, a)]);
-        assert!(equal::<G>(&sum, &table.multiple(a + a * b)));
+        assert!(G::equal(&sum, &table.multiple(a + a * b)));
         a = b;
     }
     let multipliers: Vec<u32> =
@@ -63,7 +59,7 @@ fn check<G: Group>() {
     let expected = multipliers.iter().zip(1u64..).fold(G::Scalar::ZERO, |sum, (&z, i)| {
         sum + scalar::<G::Scalar>(u64::from(z)) * scalar::<G::Scalar>(i)
     });
-    assert!(equal::<G>(&sum_of_multiples_vartime::<G>(&entries, &multipliers), &table.multiple(expected)));
+    assert!(G::equal(&sum_of_multiples_vartime::<G>(&entries, &multipliers), &table.multiple(expected)));
 }
 
 #[test]
@@ -107,7 +103,7 @@ fn points_of_edwards25519_are_written_and_read() {
     let mut g = [0x66; 32];
     g[0] = 0x58;
     let read = Ed25519::decode(&g).unwrap();
-    assert!(equal::<Ed25519>(&read.point, &Ed25519::generator()) && read.is_canonical);
+    assert!(Ed25519::equal(&read.point, &Ed25519::generator()) && read.is_canonical);
     assert_eq!(Ed25519::encode(&Ed25519::generator(), Field::ONE), g);
     assert!(!Ed25519::is_of_small_order(&read.point));
     // y = 1 is the identity, with either sign; y = p + 1 is the same.

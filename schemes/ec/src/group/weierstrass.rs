@@ -1,5 +1,5 @@
-//! Curves `y^2 = x^3 + a x + b` of prime order with `a = -3` or `a = 0`, in projective coordinates `(X : Y : Z)` with
-//! `x = X / Z` and `y = Y / Z`. The identity is `(0 : 1 : 0)`.
+//! Curves `y^2 = x^3 + a x + b` of prime order with `a = -3` or `a = 0`, in projective coordinates `(X : Y :
+//! Z)` with `x = X / Z` and `y = Y / Z`. The identity is `(0 : 1 : 0)`.
 //!
 //! The formulas are those of Renes, Costello and Batina, "Complete addition formulas for prime order elliptic
 //! curves" (EUROCRYPT 2016): algorithms 4 to 6 for `a = -3` and 7 to 9 for `a = 0`.
@@ -8,6 +8,7 @@ use super::{Group, Table};
 use crate::field::{Field, K256, N256, N384, N521, NK256, P256, P384, P521, invert_all};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
+use zeroize::Zeroizing;
 
 /// The constants of a curve.
 pub(crate) trait Weierstrass: Send + Sync + Sized + 'static {
@@ -53,9 +54,10 @@ impl<C: Weierstrass> Group for Points<C> {
     }
 
     fn entries(points: &[Self::Point]) -> Vec<Self::Entry> {
-        let mut inverses: Vec<_> = points.iter().map(|&[.., z]| z).collect();
+        let mut inverses = Zeroizing::new(points.iter().map(|&[.., z]| z).collect::<Vec<_>>());
         invert_all(&mut inverses);
-        points.iter().zip(inverses).map(|(&[x, y, _], inverse)| [x * inverse, y * inverse]).collect()
+        let entry = |(&[x, y, _], &inverse): (&Self::Point, &C::Base)| [x * inverse, y * inverse];
+        points.iter().zip(inverses.iter()).map(entry).collect()
     }
 
     fn negate_cached(&[x, y, z]: &Self::Cached) -> Self::Cached {
@@ -143,7 +145,8 @@ pub(crate) fn is_on_curve<C: Weierstrass>(&[x, y]: &[C::Base; 2]) -> u64 {
     y.square().equals(right_side::<C>(x))
 }
 
-/// The point with this `x` whose `y` is odd or even as the lowest bit of `parity`, and all ones if there is one.
+/// The point with this `x` whose `y` is odd or even as the lowest bit of `parity`, and all ones if there is
+/// one.
 pub(crate) fn decompress<C: Weierstrass>(x: C::Base, parity: u64) -> ([C::Base; 2], u64) {
     let y = right_side::<C>(x).root();
     let flip = modmill_core::mask::from_bit((y.parity() ^ parity) & 1);

@@ -62,7 +62,7 @@ impl PrivateKey {
 
     fn sec1(&self, parameters: Option<EcParameters>) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         if !self.curve().is_weierstrass() {
-            return Err(KeyError::Algorithm(format!("{}, which has no form by SEC 1 and", self.curve())));
+            return Err(KeyError::NoSec1(self.curve()));
         }
         let key = EcPrivateKey {
             private_key: self.secret(),

@@ -85,8 +85,8 @@ fn public_members(key: &PublicKey) -> Members {
 }
 
 fn json(members: &Members) -> Result<Zeroizing<String>, KeyError> {
-    // Allocated at once: a text that grew would leave parts of itself behind. There are three numbers at most, of 88
-    // characters at most, and their names.
+    // Allocated at once: a text that grew would leave parts of itself behind. There are three numbers at
+    // most, of 88 characters at most, and their names.
     let mut text = Zeroizing::new(Vec::with_capacity(512));
     serde_json::to_writer(&mut *text, members).map_err(|error| KeyError::Format(error.to_string()))?;
     let text = String::from_utf8(std::mem::take(&mut *text));

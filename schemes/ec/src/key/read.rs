@@ -11,10 +11,11 @@ use pkcs8::{EncryptedPrivateKeyInfoRef, ObjectIdentifier, PrivateKeyInfoRef};
 use sec1::{EcParameters, EcPrivateKey};
 
 impl AnyKey {
-    /// Reads a key from PEM or DER (PKCS #8 without a password, SEC 1, `SubjectPublicKeyInfo`), or from a JSON Web Key.
+    /// Reads a key from PEM or DER (PKCS #8 without a password, SEC 1, `SubjectPublicKeyInfo`), or from a
+    /// JSON Web Key.
     ///
-    /// PEM may have other text and other blocks around the key. Of several keys the first private key is read, or the
-    /// first public key if none is private.
+    /// PEM may have other text and other blocks around the key. Of several keys the first private key is
+    /// read, or the first public key if none is private.
     ///
     /// ```
     /// use modmill_ec::{AnyKey, Curve, PrivateKey};

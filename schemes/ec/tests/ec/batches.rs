@@ -129,7 +129,7 @@ fn edge_scalars_are_keys() {
         let other = PrivateKey::generate(curve).unwrap();
         for number in [small(1), small(2), small(16), small(31), shifted(1), shifted(2), shifted(7)] {
             let key = PrivateKey::from_raw(curve, &number).unwrap();
-            // d G by the table and by the ladder of windows have one x.
+            // d G by the table and by a chain of doublings and additions have one x.
             let secret = ec.derive(&key, &[g.public_key()]).unwrap().remove(0).unwrap();
             assert_eq!(secret[..], key.public_key().as_ref()[1..=curve.size()]);
             assert_eq!(
@@ -185,16 +185,15 @@ fn signatures_have_the_form_that_was_asked_for() {
     assert_eq!(verify(&zeros, der_scheme), Err(ItemError::OutOfRange("r")));
     assert_eq!(verify(&[0; 64], raw), Err(ItemError::OutOfRange("r")));
     assert_eq!(verify(&[[1; 32], [0xff; 32]].concat(), raw), Err(ItemError::OutOfRange("s")));
-    assert_eq!(verify(&[1; 63], raw), Err(ItemError::WrongLength { expected: 64, found: 63 }));
+    assert_eq!(verify(&[1; 63], raw), Err(ItemError::SignatureLength { expected: 64, found: 63 }));
 }
 
 /// The points of small order, and forms of them that are not canonical, under the three rules.
 #[test]
 fn rules_differ_on_points_of_small_order() {
     let ec = Ec::new(engine());
-    let (mut identity, mut s) = ([0; 32], [0; 32]);
+    let (mut identity, s) = ([0; 32], [0; 32]);
     identity[0] = 1;
-    s[0] = 0;
     let key = PublicKey::from_raw(Curve::Ed25519, &identity).unwrap();
     // A = R = 0 and s = 0 verify for every message.
     let signature = [identity, s].concat();
@@ -235,6 +234,9 @@ fn calls_that_cannot_be_are_refused() {
     assert!(matches!(refused, Error::UnsupportedHash { scheme: "ECDSA", .. }));
     let shake = Ecdsa { nonce: Nonce::Rfc6979, ..Ecdsa::new(Hash::Shake128) };
     assert!(matches!(ec.sign(&key, shake, &["m"]), Err(Error::UnsupportedHash { scheme: "RFC 6979", .. })));
+    // Verification does not look at the nonce.
+    let signature = ec.sign(&key, Ecdsa::new(Hash::Shake128), &["m"]).unwrap().remove(0).unwrap();
+    assert_eq!(ec.verify(key.public_key(), shake, &["m"], &[signature]).unwrap(), [Ok(())]);
     let keys = [&key, &key];
     let refused = ec.sign(&keys[..], Ecdsa::new(Hash::Sha256), &["m"]).unwrap_err();
     assert_eq!(refused, Error::LengthMismatch { what: "keys", expected: 1, found: 2 });

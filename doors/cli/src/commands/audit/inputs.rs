@@ -167,7 +167,7 @@ impl Inputs<'_> {
         let places = Places {
             format,
             output_format: format,
-            is_format_given: true,
+            missing_option: None,
             inputs: vec![path],
             output: STANDARD,
             protected: Protected::default(),

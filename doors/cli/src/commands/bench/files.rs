@@ -157,8 +157,13 @@ impl FileBench<'_> {
         let compute =
             |columns: Columns<'_>| rsa.sign_digests_rows(digests.key(), digests.scheme(), &columns[0]);
         let files = FileRules { names: FileNames::Add("sig"), hash: None };
-        let operation =
-            MessageOperation { layout: sign::layout(&["digest"]), files, engine: self.engine, compute };
+        let operation = MessageOperation {
+            layout: sign::layout(&["digest"]),
+            files,
+            mode: None,
+            engine: self.engine,
+            compute,
+        };
         self.formats(point, &operation, &inputs, folder, measuring, done)
     }
 
@@ -222,7 +227,7 @@ impl FileBench<'_> {
         let places = Places {
             format,
             output_format: format,
-            is_format_given: true,
+            missing_option: None,
             inputs: vec![text(input)?],
             output: text(&output)?,
             protected: Protected::default(),

@@ -1,12 +1,17 @@
 //! `modmill ec derive`.
 
 use super::key_option::{KeyOption, read_key};
+use crate::commands::rsa::key_options::check_standard_input;
 use crate::commands::rsa::keygen::write;
 use crate::commands::rsa::message_operation::{Columns, MessageOperation};
-use crate::commands::rsa::streams::Streams;
+use crate::commands::rsa::streams::{FormatOption, Streams};
 use crate::failure::Failure;
+use crate::io::Protected;
 use crate::records::{AnswerField, FileNames, FileRules, FormatChoice, Layout, Notation, OtherFields};
-use modmill_ec::Ec;
+use modmill_ec::{Curve, Ec, PrivateKey};
+
+/// The mode of files with secrets: only their owner reads them.
+const OWN_MODE: u32 = 0o600;
 
 const LONG_ABOUT: &str = r#"Derives the secret that a private key shares with a public one, by ECDH or X25519.
 
@@ -31,7 +36,12 @@ pub(crate) struct Derive {
     #[command(flatten)]
     key: KeyOption,
     /// Public key of the other side: PEM, DER or a JSON Web Key
-    #[arg(long, value_name = "FILE", value_parser = crate::io::input_name)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = crate::io::input_name,
+        conflicts_with_all = ["input", "records", "json"]
+    )]
     peer: Option<String>,
     /// Kind of the input and the output
     #[arg(long, value_enum, value_name = "NAME", default_value = "auto", ignore_case = true)]
@@ -49,7 +59,10 @@ impl Derive {
     }
 
     fn derive_one(&self, peer: &str) -> Result<(), Failure> {
-        let (key, other) = (self.key.private()?, read_key(peer)?);
+        let files = || self.key.files().chain([("--peer", peer)]);
+        check_standard_input(files())?;
+        Protected::new(files()).check(self.streams.output())?;
+        let (key, other) = (self.key()?, read_key(peer)?);
         let other = other.public_key();
         if other.curve() != key.curve() {
             let (own, other) = (key.curve(), other.curve());
@@ -57,11 +70,23 @@ impl Derive {
         }
         let secret = Ec::new(&self.streams.engine.engine()?).derive(&key, &[other])?.remove(0);
         let secret = secret.map_err(|error| Failure::Items(format!("{peer}: {error}")))?;
-        write(self.streams.output(), &secret, Some(0o600))
+        write(self.streams.output(), &secret, Some(OWN_MODE))
+    }
+
+    /// The private key, which derives secrets.
+    fn key(&self) -> Result<PrivateKey, Failure> {
+        let key = self.key.private()?;
+        match key.curve() {
+            Curve::Ed25519 => {
+                Err(Failure::Usage("the key is for ed25519, which derives no secrets".to_owned()))
+            }
+            _ => Ok(key),
+        }
     }
 
     fn derive_many(&self) -> Result<(), Failure> {
-        if !self.streams.format(self.records).has_fields() {
+        let format = FormatOption { name: "--records", choice: self.records };
+        if !self.streams.format(format).has_fields() {
             let reason = "--peer names a public key; many points need --in with lines, Parquet or Arrow";
             return Err(Failure::Usage(reason.to_owned()));
         }
@@ -72,11 +97,11 @@ impl Derive {
             others: OtherFields::Keep,
             answer: AnswerField::Octets("secret"),
         };
-        self.streams.check(self.records, layout.answer, self.key.files(), None)?;
-        let (key, engine) = (self.key.private()?, self.streams.engine.engine()?);
+        self.streams.check(format, layout.answer, self.key.files(), None)?;
+        let (key, engine) = (self.key()?, self.streams.engine.engine()?);
         let compute = |columns: Columns<'_>| Ec::new(&engine).derive(&key, &columns[0]);
         let files = FileRules { names: FileNames::Add("secret"), hash: None };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
-        self.streams.run(self.records, &operation, self.key.files(), None, &engine)?.finish()
+        let operation = MessageOperation { layout, files, mode: Some(OWN_MODE), engine: &engine, compute };
+        self.streams.run(format, &operation, self.key.files(), None, &engine)?.finish()
     }
 }

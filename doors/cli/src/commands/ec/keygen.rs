@@ -52,8 +52,11 @@ impl Keygen {
         if self.public_out.as_ref().is_some_and(is_same) {
             return Err(Failure::Usage("--out and --public-out name the same file".to_owned()));
         }
-        check_new(outputs().cloned(), self.force)?;
         let failed = |error: KeyError| Failure::Usage(error.to_string());
+        if self.format == Format::Sec1 && !self.curve.is_weierstrass() {
+            return Err(failed(KeyError::NoSec1(self.curve)));
+        }
+        check_new(outputs().cloned(), self.force)?;
         let key = PrivateKey::generate(self.curve)?;
         let (private, public) = self.texts(&key).map_err(failed)?;
         write(&self.output, private.as_bytes(), Some(0o600))?;

@@ -1,5 +1,6 @@
 //! Options that choose a signature scheme.
 
+use crate::commands::rsa::streams::FormatOption;
 use crate::failure::Failure;
 use crate::records::FormatChoice;
 use modmill_ec::{Curve, Ecdsa, Ed25519, Format, Hash, Nonce, Rules, SignatureScheme, Variant};
@@ -15,8 +16,8 @@ enum SignatureFormat {
 /// A signature scheme.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemeOptions {
-    /// Hash of messages for ECDSA: sha224, sha256, sha384, sha512, sha512-224, sha512-256, sha3-224, sha3-256,
-    /// sha3-384, sha3-512, shake128, shake256 [default: by the curve: sha256, sha384 or sha512]
+    /// Hash of messages for ECDSA: sha224, sha256, sha384, sha512, sha512-224, sha512-256, sha3-224,
+    /// sha3-256, sha3-384, sha3-512, shake128, shake256 [default: by the curve: sha256, sha384 or sha512]
     #[arg(long, value_name = "NAME", value_parser = parse_hash)]
     hash: Option<Hash>,
     /// Format of ECDSA signatures [default: der]
@@ -33,20 +34,33 @@ pub(crate) struct SchemeOptions {
     context: Option<String>,
     /// Kind of the input and the output
     #[arg(long, value_enum, value_name = "NAME", default_value = "auto", ignore_case = true)]
-    pub(crate) records: FormatChoice,
+    records: FormatChoice,
 }
 
 impl SchemeOptions {
-    /// The scheme for keys of `curve`.
+    /// The option that says what the input is.
+    pub(crate) fn format_option(&self) -> FormatOption {
+        FormatOption { name: "--records", choice: self.records }
+    }
+
+    /// The scheme for keys of `curve`. `rules` are none if they were not given.
     pub(crate) fn scheme(
         &self,
         curve: Curve,
         nonce: Nonce,
         low_s: bool,
-        rules: Rules,
+        rules: Option<Rules>,
     ) -> Result<SignatureScheme<'_>, Failure> {
+        if curve == Curve::X25519 {
+            return Err(Failure::Usage(format!("the key is for {curve}, which has no signatures")));
+        }
         if curve.is_weierstrass() {
-            refuse(&[("--prehash", self.prehash), ("--context", self.context.is_some())], "Ed25519", curve)?;
+            let given = [
+                ("--prehash", self.prehash),
+                ("--context", self.context.is_some()),
+                ("--rules", rules.is_some()),
+            ];
+            refuse(&given, "Ed25519", curve)?;
             let format = match self.format {
                 Some(SignatureFormat::Raw) => Format::Raw,
                 Some(SignatureFormat::Der) | None => Format::Der,
@@ -62,6 +76,7 @@ impl SchemeOptions {
             ("--format der", self.format == Some(SignatureFormat::Der)),
             ("--hash", self.hash.is_some_and(|hash| !self.prehash || hash != Hash::Sha512)),
             ("--low-s", low_s),
+            ("--deterministic", nonce == Nonce::Rfc6979),
         ];
         refuse(&given, "ECDSA", curve)?;
         let context = self.context.as_deref().map(str::as_bytes);
@@ -70,7 +85,7 @@ impl SchemeOptions {
             (false, Some(context)) => Variant::Context(context),
             (false, None) => Variant::Pure,
         };
-        Ok(Ed25519 { variant, rules }.into())
+        Ok(Ed25519 { variant, rules: rules.unwrap_or_default() }.into())
     }
 
     /// The hash that messages in files are replaced by while they are read.

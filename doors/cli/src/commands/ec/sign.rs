@@ -7,7 +7,7 @@ use crate::commands::rsa::sign::layout;
 use crate::commands::rsa::streams::Streams;
 use crate::failure::Failure;
 use crate::records::{FileNames, FileRules};
-use modmill_ec::{Ec, Nonce, Rules};
+use modmill_ec::{Ec, Nonce};
 
 const LONG_ABOUT: &str = r#"Signs a file, or many messages at once, by ECDSA or Ed25519.
 
@@ -52,22 +52,23 @@ pub(crate) struct Sign {
 
 impl Sign {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        let format = self.scheme.format_option();
         let layout = layout(if self.scheme.digest { &["digest"] } else { &["message"] });
-        self.streams.check(self.scheme.records, layout.answer, self.key.files(), None)?;
+        self.streams.check(format, layout.answer, self.key.files(), None)?;
         let key = self.key.private()?;
         let nonce = if self.deterministic { Nonce::Rfc6979 } else { Nonce::Hedged };
-        let scheme = self.scheme.scheme(key.curve(), nonce, self.low_s, Rules::default())?;
+        let scheme = self.scheme.scheme(key.curve(), nonce, self.low_s, None)?;
         let engine = self.streams.engine.engine()?;
         // Files were hashed while they were read.
         let file_hash = self.scheme.file_hash(scheme);
-        let is_hashed = !self.streams.format(self.scheme.records).has_fields() && file_hash.is_some();
+        let is_hashed = !self.streams.format(format).has_fields() && file_hash.is_some();
         let has_digests = self.scheme.digest || is_hashed;
         let compute = |columns: Columns<'_>| match has_digests {
             true => Ec::new(&engine).sign_digests(&key, scheme, &columns[0]),
             false => Ec::new(&engine).sign(&key, scheme, &columns[0]),
         };
         let files = FileRules { names: FileNames::Add("sig"), hash: file_hash };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
-        self.streams.run(self.scheme.records, &operation, self.key.files(), None, &engine)?.finish()
+        let operation = MessageOperation { layout, files, mode: None, engine: &engine, compute };
+        self.streams.run(format, &operation, self.key.files(), None, &engine)?.finish()
     }
 }

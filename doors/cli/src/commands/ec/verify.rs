@@ -7,7 +7,7 @@ use crate::commands::rsa::streams::Streams;
 use crate::commands::rsa::verify::{confirm, place_of_signatures};
 use crate::failure::Failure;
 use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields};
-use modmill_ec::{Ec, Nonce, Rules};
+use modmill_ec::{Ec, ItemError, Nonce, Rules};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const LONG_ABOUT: &str = r#"Verifies the signature of a file, or many signatures at once.
@@ -32,11 +32,11 @@ Examples:
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum RulesChoice {
-    /// Those of OpenSSL and Go
+    /// The rules of OpenSSL and Go
     Common,
-    /// The same, and no point of small order or in another than the canonical form
+    /// Common, with the key in canonical form and no point of small order
     Strict,
-    /// Those of ZIP 215, with the cofactor
+    /// The rules of ZIP 215, with the cofactor
     Zip215,
 }
 
@@ -48,9 +48,9 @@ pub(crate) struct Verify {
     key: KeyOption,
     #[command(flatten)]
     scheme: SchemeOptions,
-    /// Rules of Ed25519
-    #[arg(long, value_enum, value_name = "NAME", default_value = "common", ignore_case = true)]
-    rules: RulesChoice,
+    /// Rules of Ed25519 [default: common]
+    #[arg(long, value_enum, value_name = "NAME", ignore_case = true)]
+    rules: Option<RulesChoice>,
     /// Refuse ECDSA signatures whose s is above half the order
     #[arg(long)]
     low_s: bool,
@@ -63,8 +63,8 @@ pub(crate) struct Verify {
 
 impl Verify {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let records = self.scheme.records;
-        let signatures = place_of_signatures(self.signatures.as_deref(), self.streams.format(records))?;
+        let format = self.scheme.format_option();
+        let signatures = place_of_signatures(self.signatures.as_deref(), &self.streams, format)?;
         let layout = Layout {
             required: if self.scheme.digest { &["digest", "signature"] } else { &["message", "signature"] },
             optional: &[],
@@ -72,19 +72,19 @@ impl Verify {
             others: OtherFields::Keep,
             answer: AnswerField::Verdict,
         };
-        self.streams.check(records, layout.answer, self.key.files(), signatures)?;
+        self.streams.check(format, layout.answer, self.key.files(), signatures)?;
         let key = self.key.any()?;
         let key = key.public_key();
-        let rules = match self.rules {
+        let rules = self.rules.map(|rules| match rules {
             RulesChoice::Common => Rules::Common,
             RulesChoice::Strict => Rules::Strict,
             RulesChoice::Zip215 => Rules::Zip215,
-        };
+        });
         let scheme = self.scheme.scheme(key.curve(), Nonce::default(), self.low_s, rules)?;
         let engine = self.streams.engine.engine()?;
         // Files were hashed while they were read.
         let file_hash = self.scheme.file_hash(scheme);
-        let is_hashed = !self.streams.format(records).has_fields() && file_hash.is_some();
+        let is_hashed = !self.streams.format(format).has_fields() && file_hash.is_some();
         let has_digests = self.scheme.digest || is_hashed;
         let wrong = AtomicU64::new(0);
         let compute = |columns: Columns<'_>| {
@@ -93,16 +93,22 @@ impl Verify {
                 true => Ec::new(&engine).verify_digests(key, scheme, inputs, signatures),
                 false => Ec::new(&engine).verify(key, scheme, inputs, signatures),
             }?;
-            let here = verdicts.iter().filter(|verdict| verdict.is_err()).count();
+            let here = verdicts.iter().filter(|verdict| is_wrong(verdict)).count();
             wrong.fetch_add(here as u64, Ordering::Relaxed);
             Ok::<_, modmill_ec::Error>(verdicts)
         };
         let files = FileRules { names: FileNames::Add("sig"), hash: file_hash };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
-        let tally = self.streams.run(records, &operation, self.key.files(), signatures, &engine)?;
+        let operation = MessageOperation { layout, files, mode: None, engine: &engine, compute };
+        let tally = self.streams.run(format, &operation, self.key.files(), signatures, &engine)?;
         let streams = &self.streams;
         let is_silent =
-            streams.quiet || streams.json || streams.writes_to_standard_output(records, layout.answer);
+            streams.quiet || streams.json || streams.writes_to_standard_output(format, layout.answer);
         confirm(tally, wrong.into_inner(), is_silent)
     }
+}
+
+/// Whether the verdict is that the signature is wrong, and not that its digest cannot be one.
+fn is_wrong(verdict: &Result<(), ItemError>) -> bool {
+    use ItemError::{HighS, NotDer, OutOfRange, Point, SignatureLength, Verification};
+    matches!(verdict, Err(Verification | NotDer | SignatureLength { .. } | OutOfRange(_) | HighS | Point(_)))
 }

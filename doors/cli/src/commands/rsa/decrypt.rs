@@ -53,7 +53,7 @@ impl Decrypt {
         let rsa = self.protection.rsa(&engine);
         let compute = |columns: Columns<'_>| rsa.decrypt_rows(&key, scheme, &columns[0]);
         let files = FileRules { names: FileNames::Remove("enc"), hash: None };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
+        let operation = MessageOperation { layout, files, mode: None, engine: &engine, compute };
         self.run.run(&operation, None, &engine)?.finish()
     }
 }

@@ -52,7 +52,7 @@ impl Encrypt {
         let engine = self.run.streams.engine.engine()?;
         let compute = |columns: Columns<'_>| Rsa::new(&engine).encrypt_rows(&key, scheme, &columns[0]);
         let files = FileRules { names: FileNames::Add("enc"), hash: None };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
+        let operation = MessageOperation { layout, files, mode: None, engine: &engine, compute };
         self.run.run(&operation, None, &engine)?.finish()
     }
 }

@@ -69,6 +69,8 @@ impl AnswerBytes for zeroize::Zeroizing<Vec<u8>> {
 pub(crate) struct MessageOperation<'a, F> {
     pub(crate) layout: Layout,
     pub(crate) files: FileRules,
+    /// The mode of files with answers, on Unix, if it is not that of other new files.
+    pub(crate) mode: Option<u32>,
     pub(crate) engine: &'a Engine,
     pub(crate) compute: F,
 }
@@ -94,6 +96,10 @@ where
 
     fn files(&self) -> Option<FileRules> {
         Some(self.files)
+    }
+
+    fn mode(&self) -> Option<u32> {
+        self.mode
     }
 
     fn prepare(&self, records: Vec<Records>) -> Vec<Records> {

@@ -1,7 +1,7 @@
 //! Options of the commands that process messages, signatures and ciphertexts.
 
 use super::key_options::KeyOptions;
-use super::streams::Streams;
+use super::streams::{FormatOption, Streams};
 use crate::failure::Failure;
 use crate::records::{AnswerField, Format, FormatChoice, Operation, Tally};
 use modmill::Engine;
@@ -38,18 +38,22 @@ pub(crate) struct RunOptions {
 }
 
 impl RunOptions {
+    pub(crate) fn format_option(&self) -> FormatOption {
+        FormatOption { name: "--format", choice: self.format }
+    }
+
     pub(crate) fn format(&self) -> Format {
-        self.streams.format(self.format)
+        self.streams.format(self.format_option())
     }
 
     /// Whether answers are written to standard output.
     pub(crate) fn writes_to_standard_output(&self, answer: AnswerField) -> bool {
-        self.streams.writes_to_standard_output(self.format, answer)
+        self.streams.writes_to_standard_output(self.format_option(), answer)
     }
 
     /// Refuses combinations of options before anything is read.
     pub(crate) fn check(&self, answer: AnswerField, signatures: Option<&str>) -> Result<(), Failure> {
-        self.streams.check(self.format, answer, self.key.files(), signatures)
+        self.streams.check(self.format_option(), answer, self.key.files(), signatures)
     }
 
     /// The option of the input, and its file.
@@ -65,6 +69,6 @@ impl RunOptions {
         signatures: Option<&str>,
         engine: &Engine,
     ) -> Result<Tally, Failure> {
-        self.streams.run(self.format, operation, self.key.files(), signatures, engine)
+        self.streams.run(self.format_option(), operation, self.key.files(), signatures, engine)
     }
 }

@@ -99,7 +99,7 @@ impl Sign {
         compute: impl Fn(Columns<'_>) -> Result<A, E> + Sync,
     ) -> Result<(), Failure> {
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
-        let operation = MessageOperation { layout: self.layout(), files, engine, compute };
+        let operation = MessageOperation { layout: self.layout(), files, mode: None, engine, compute };
         self.run.run(&operation, None, engine)?.finish()
     }
 }

@@ -7,8 +7,14 @@ use crate::options::{EngineOptions, LineOption, MemoryOption};
 use crate::records::{self, AnswerField, Format, FormatChoice, Operation, Places, Tally};
 use modmill::Engine;
 
-/// The inputs, the outputs and the engine of a command. Its functions take the option that says what the input is,
-/// because its name is not the same in all commands.
+/// The option that says what the input is. Its name is not the same in all commands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FormatOption {
+    pub(crate) name: &'static str,
+    pub(crate) choice: FormatChoice,
+}
+
+/// The inputs, the outputs and the engine of a command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Streams {
     /// Input: a file, a folder of files, *.jsonl, *.parquet or *.arrow; - is standard input
@@ -32,18 +38,18 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    pub(crate) fn format(&self, choice: FormatChoice) -> Format {
-        choice.of(&self.input, Format::File)
+    pub(crate) fn format(&self, format: FormatOption) -> Format {
+        format.choice.of(&self.input, Format::File)
     }
 
     /// Whether answers are written: a verdict on a file or a folder is not.
-    fn writes(&self, choice: FormatChoice, answer: AnswerField) -> bool {
-        answer != AnswerField::Verdict || self.format(choice).has_fields()
+    fn writes(&self, format: FormatOption, answer: AnswerField) -> bool {
+        answer != AnswerField::Verdict || self.format(format).has_fields()
     }
 
     /// Whether answers are written to standard output.
-    pub(crate) fn writes_to_standard_output(&self, choice: FormatChoice, answer: AnswerField) -> bool {
-        self.writes(choice, answer) && self.output == STANDARD
+    pub(crate) fn writes_to_standard_output(&self, format: FormatOption, answer: AnswerField) -> bool {
+        self.writes(format, answer) && self.output == STANDARD
     }
 
     /// The value of `--out`.
@@ -57,21 +63,21 @@ impl Streams {
         std::iter::once(("--in", self.input.as_str()))
     }
 
-    /// Refuses combinations of options before anything is read. `keys` are the options that name keys, and their
-    /// files; `signatures` is the value of `--sig`.
+    /// Refuses combinations of options before anything is read. `keys` are the options that name keys, and
+    /// their files; `signatures` is the value of `--sig`.
     pub(crate) fn check<'a>(
         &'a self,
-        choice: FormatChoice,
+        format: FormatOption,
         answer: AnswerField,
         keys: impl Iterator<Item = (&'a str, &'a str)>,
         signatures: Option<&'a str>,
     ) -> Result<(), Failure> {
         check_standard_input(keys.chain(self.inputs()).chain(signatures.map(|file| ("--sig", file))))?;
-        if !self.writes(choice, answer) && self.output != STANDARD {
+        if !self.writes(format, answer) && self.output != STANDARD {
             let reason = "--out is for lines and rows: the verdict on files is the exit status; leave it out";
             return Err(Failure::Usage(reason.to_owned()));
         }
-        if self.json && self.writes_to_standard_output(choice, answer) {
+        if self.json && self.writes_to_standard_output(format, answer) {
             let reason = "--json and the answers cannot both go to standard output; name a file with --out";
             return Err(Failure::Usage(reason.to_owned()));
         }
@@ -81,17 +87,18 @@ impl Streams {
     /// Answers all records and prints the summary that was asked for.
     pub(crate) fn run<'a>(
         &'a self,
-        choice: FormatChoice,
+        format: FormatOption,
         operation: &impl Operation,
         keys: impl Iterator<Item = (&'a str, &'a str)>,
         signatures: Option<&'a str>,
         engine: &Engine,
     ) -> Result<Tally, Failure> {
+        let FormatOption { name, choice } = format;
         let (format, output_format) = choice.of_both(&self.input, &self.output, Format::File);
         let places = Places {
             format,
             output_format,
-            is_format_given: choice != FormatChoice::Auto,
+            missing_option: (choice == FormatChoice::Auto).then_some(name),
             inputs: std::iter::once(self.input.as_str()).chain(signatures).collect(),
             output: &self.output,
             protected: Protected::new(

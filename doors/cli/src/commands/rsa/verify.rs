@@ -3,9 +3,10 @@
 use super::message_operation::{Columns, MessageOperation};
 use super::run_options::RunOptions;
 use super::scheme_options::SignatureOptions;
+use super::streams::{FormatOption, Streams};
 use crate::failure::Failure;
 use crate::io::print;
-use crate::records::{AnswerField, FileNames, FileRules, Format, Layout, Notation, OtherFields, Tally};
+use crate::records::{AnswerField, FileNames, FileRules, Layout, Notation, OtherFields, Tally};
 use modmill_rsa::{ItemError, Rsa};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -72,7 +73,7 @@ impl Verify {
             Ok::<_, modmill_rsa::Error>(verdicts)
         };
         let files = FileRules { names: FileNames::Add("sig"), hash: self.signature.file_hash() };
-        let operation = MessageOperation { layout, files, engine: &engine, compute };
+        let operation = MessageOperation { layout, files, mode: None, engine: &engine, compute };
         let tally = self.run.run(&operation, signatures, &engine)?;
         let streams = &self.run.streams;
         let is_silent = streams.quiet || streams.json || self.run.writes_to_standard_output(layout.answer);
@@ -81,17 +82,21 @@ impl Verify {
 
     /// The place of the signatures, if they are not fields of the records.
     fn signatures(&self) -> Result<Option<&str>, Failure> {
-        place_of_signatures(self.signatures.as_deref(), self.run.format())
+        place_of_signatures(self.signatures.as_deref(), &self.run.streams, self.run.format_option())
     }
 }
 
 /// The place of signatures, if they are not fields of the records. `signatures` is the value of `--sig`.
-pub(crate) fn place_of_signatures(signatures: Option<&str>, format: Format) -> Result<Option<&str>, Failure> {
-    match (signatures, format.has_fields()) {
-        (None, false) => Err(Failure::Usage(
-            "--sig names the signature; records with a field for it need --format lines, parquet or arrow"
-                .to_owned(),
-        )),
+pub(crate) fn place_of_signatures<'a>(
+    signatures: Option<&'a str>,
+    streams: &Streams,
+    format: FormatOption,
+) -> Result<Option<&'a str>, Failure> {
+    match (signatures, streams.format(format).has_fields()) {
+        (None, false) => Err(Failure::Usage(format!(
+            "--sig names the signature; records with a field for it need {} lines, parquet or arrow",
+            format.name
+        ))),
         (Some(_), true) => Err(Failure::Usage(
             "--sig is for files and folders; here the signature is a field of the input".to_owned(),
         )),
@@ -99,7 +104,8 @@ pub(crate) fn place_of_signatures(signatures: Option<&str>, format: Format) -> R
     }
 }
 
-/// Says how many of the records have wrong signatures, and confirms in words that none has unless it `is_silent`.
+/// Says how many of the records have wrong signatures, and confirms in words that none has unless it
+/// `is_silent`.
 pub(crate) fn confirm(tally: Tally, wrong: u64, is_silent: bool) -> Result<(), Failure> {
     if tally.items == 0 {
         return Err(Failure::Items("there is nothing to verify: --in has no records".to_owned()));
