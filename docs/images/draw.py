@@ -77,8 +77,9 @@ def crates():
     picture.box(705, 194, 124, 60, TESTS, "measure", "bench, reports")
     picture.box(842, 194, 124, 60, TESTS, "xtask", "releases, bundles")
     picture.group(30, 308, 370, 104, "schemes")
-    for x, name, purpose in [(41, "rsa", "paddings"), (130, "paillier", "sums"), (219, "psi", "common items"), (308, "audit", "weak keys")]:
-        picture.box(x, 338, 82, 60, FACADE, name, purpose)
+    for x, name, purpose in [(39, "rsa", "paddings"), (111, "ec", "curves"), (183, "paillier", "sums"), (255, "psi", "matches"),
+                             (327, "audit", "weak keys")]:
+        picture.box(x, 338, 66, 60, FACADE, name, purpose)
     picture.group(430, 308, 314, 104, "formats")
     for x, name, purpose in [(441, "container", "checked files"), (541, "seal", "secrets on disk"), (641, "tables", "Arrow, Parquet")]:
         picture.box(x, 338, 92, 60, TYPES, name, purpose)
